@@ -1,6 +1,6 @@
 """Extraction of facts, with their evidence, from the text of one step.
 
-The rules for plain English are in ``plain.py``; each game has the rules of its dialect.
+The rules for general English are in ``plain.py``; each game has rules for its own dialect.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Pattern(NamedTuple):
     relation: str | None = None
     object: str | None = None
     by: str = "text"
-    """The cause: the text, or a list that omits the facts."""
+    """Cause of the end: the text, or a list that omits the facts."""
 
 
 class Extraction(NamedTuple):
-    """The facts that a step states, and the patterns of facts to retire before.
+    """Facts that a step states, and patterns of facts to retire first.
 
-    ``said`` names the source of each fact that not the game itself states, such as a note.
+    ``said`` names the source, such as a note, of each fact that the game itself does not state.
     """
 
     mentions: tuple[Mention, ...] = ()
@@ -52,9 +52,9 @@ class Extraction(NamedTuple):
 
 
 class Extractor(Protocol):
-    """The extraction role: rules, an LLM or the oracle.
+    """An extractor of facts: rules, an LLM or the oracle.
 
-    It is stateless: the past is in the graph, which is all that a restored or forked memory needs.
+    It has no state: the past is in the graph, so a restored or forked memory needs only the graph.
     """
 
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -63,11 +63,11 @@ class Extractor(Protocol):
 
 
 EXTRACTORS = Registry("dialect", "gym_memory.extractors", components.EXTRACTORS)
-"""Extraction rules by dialect (family of texts)."""
+"""Extraction rules by dialect, a family of texts."""
 
 
-class _InTurn:
-    """Rules of a dialect, with others for the texts in which they find no fact."""
+class _WithFallback:
+    """Rules of a dialect, with fallback rules for texts in which they find no fact."""
 
     complete = False
 
@@ -90,16 +90,16 @@ class _InTurn:
 def get_extractor(dialect: str) -> Extractor:
     """Return the extraction rules of a dialect, the same object every time.
 
-    A dialect without rules gets those for plain English, so every memory works with a new backend.
+    A dialect without rules gets those for general English, so every memory works with a new game.
     Register rules in :data:`EXTRACTORS` before the first call.
 
     Args:
-        dialect: Name of the family of texts; in ``a+b``, ``b`` reads the texts in which ``a`` finds
+        dialect: Name of the dialect. In ``a+b``, ``b`` reads the texts in which ``a`` finds
             nothing.
     """
     if "+" in dialect:
         first, _, second = dialect.partition("+")
-        return _InTurn(get_extractor(first), get_extractor(second))
+        return _WithFallback(get_extractor(first), get_extractor(second))
     try:
         rules: Callable[[], Extractor] = EXTRACTORS.get(dialect)
     except UnknownNameError:

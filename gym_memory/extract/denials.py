@@ -1,4 +1,4 @@
-"""Sentences that end facts: a state that is over, a thing that is gone, empty hands and rooms."""
+"""Sentences that end facts: a past state, a missing thing, empty hands, an empty room."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BAG = r"(?:hands|pockets|inventory|pack|bag|backpack)"
 _NOTICED = re.compile(
     rf"{YOU} (?:suddenly )?(?:(?:reali[sz]e|discover)(?: that)?|(?:see|notice|find) that) "
 )
-"""Words before what the agent notices."""
+"""Introduction of a clause: *you realize that the lamp is gone*."""
 _THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey|[A-Z][a-z'-]+)"
 EMPTY_HANDS = re.compile(
     rf"{YOU}(?:{ARE}| (?:have|carry|hold)) (?:now |currently )?(?:(?:carrying|holding) )?"
@@ -31,7 +31,7 @@ EMPTY_HANDS = re.compile(
     rf"|(?:Your|My)(?: current)? {_BAG}(?: is| are) (?:now |currently )?empty{STOP}"
     rf"|There(?: is|'s) nothing in your {_BAG}{STOP}"
 )
-"""A sentence by which nothing is carried."""
+"""Sentence that the agent carries nothing."""
 _NOT_HELD = re.compile(
     rf"{YOU} (?:don't|do not|are not|aren't|'re not) (?:have|carry|hold|carrying|holding) "
     rf"(?P<thing>(?:the|your) {NAME})(?: any ?more| any longer)?{STOP}"
@@ -58,7 +58,7 @@ _NO_SIGN = re.compile(
 _HINTS = frozenset(
     ("t", "no", "not", "nothing", "empty", "dead", "gone", "destroyed", "missing", "vanished")
 ) | {"disappeared"}
-"""Words without one of which a sentence ends nothing, as a fast test; *t* is that of *isn't*."""
+"""Words of which every form below has one, as a fast test; *t* is the end of *isn't*."""
 _NOTHING_IN = re.compile(
     rf"(?:There(?: is|'s) nothing|Nothing is|{YOU} (?:can )?(?:see|find) nothing(?: \w+)?)"
     rf" (?:else )?(?:in|inside|on|under) (?P<thing>(?:the|your|an?) {NAME}){STOP}"
@@ -68,7 +68,7 @@ _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
 
 
 def read_denial(sentence: str, lower: str) -> tuple[re.Match[str], _Read] | None:
-    """Return the form of a sentence that ends facts, and its reader; None for another sentence."""
+    """Return the match of a sentence that ends facts, and its reader; None for another sentence."""
     if _HINTS.isdisjoint(word_set(lower)):
         return None
     lead = _NOTICED.match(sentence)
@@ -83,7 +83,7 @@ def _empty_hands(draft: Scene, found: re.Match[str]) -> None:
     draft.keep_only(INVENTORY, ())
 
 
-def _lack(draft: Scene, found: re.Match[str]) -> None:
+def _drop(draft: Scene, found: re.Match[str]) -> None:
     for phrase in find_things(draft, found["thing"], found.start("thing")):
         lose(draft, meant(draft, phrase.name, carried=True))
 
@@ -93,7 +93,7 @@ def _empty_room(draft: Scene, found: re.Match[str]) -> None:
         draft.is_listed = True
 
 
-def _end(draft: Scene, found: re.Match[str]) -> None:
+def _end_state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The lamp is no longer lit``."""
     name, state = _named(draft, found), found["state"].lower()
     if state in ("here", "there"):
@@ -121,8 +121,8 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (EMPTY_HANDS, _empty_hands),
     (_NOTHING_HERE, _empty_room),
     (_NOTHING_IN, _empty),
-    (_NOT_HELD, _lack),
-    (_NOT_SO, _end),
+    (_NOT_HELD, _drop),
+    (_NOT_SO, _end_state),
     (_GONE, _remove),
     (_NO_SIGN, _remove),
 )

@@ -20,15 +20,15 @@ from gym_memory.extract.notes.words import (
     names_person,
 )
 from gym_memory.extract.openings import (
-    CHANGED,
     OPENS,
-    SEARCHED,
-    SHOWING,
-    SHOWS,
-    change,
+    REVEALING,
+    REVEALS,
+    SEARCH_FINDS,
+    YOU_OPEN,
     is_door,
-    searched,
-    show,
+    read_opening,
+    read_revealed,
+    read_search,
 )
 from gym_memory.extract.persons import (
     BEARS,
@@ -453,12 +453,12 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
     (_NEAR | {"ahead"}, (_BY_YOU, _posed, frozenset(("you", "me")))),
     (_SUBJECTS, (CARRYING, _carry, _UNGATED)),
     (_SUBJECTS, (HAVING, _carry_listed, _UNGATED)),
-    (_SUBJECTS, (CHANGED, change, _UNGATED)),
-    ("general", (SEARCHED, searched, frozenset(("you", "i", "we")))),
-    ("general", (OPENS, change, frozenset(("open", "opens", "reveals")))),
-    (_SUBJECTS, (SHOWS, show, SHOWING)),
+    (_SUBJECTS, (YOU_OPEN, read_opening, _UNGATED)),
+    ("general", (SEARCH_FINDS, read_search, frozenset(("you", "i", "we")))),
+    ("general", (OPENS, read_opening, frozenset(("open", "opens", "reveals")))),
+    (_SUBJECTS, (REVEALS, read_revealed, REVEALING)),
     (_SUBJECTS, (_UNTIL, read_state, frozenset(("until", "so")))),
-    ("general", (SHOWS, show, SHOWING)),
+    ("general", (REVEALS, read_revealed, REVEALING)),
     (frozenset(("it", "it's")), (_CLOCK, _clock, _UNGATED)),
     (frozenset(("it", "this", "you", "i", "we")), (_ROOM_WITH, _room_with, frozenset(("with",)))),
     ("general", (_STEPS_AWAY, _away, frozenset(("step", "steps")))),
@@ -484,7 +484,7 @@ _FORMS: tuple[tuple[_Openings, _Form], ...] = (
 words, if there are some, does not have the form. Both are fast tests for slow patterns: without
 them a new text takes a quarter longer.
 """
-DOUBTFUL: tuple[_Read, ...] = (show, _way, _way_to, _hold, _carry_listed, _away, bear)
+DOUBTFUL: tuple[_Read, ...] = (read_revealed, _way, _way_to, _hold, _carry_listed, _away, bear)
 DOUBTFUL += (called_here, busy, _posed, come, go, _hold_as_furniture, _room_with)
 """Readers that may return False, so that a later form is tried too."""
 _AT_OWN = re.compile(

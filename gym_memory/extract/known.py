@@ -1,4 +1,4 @@
-"""Resolution of names to known things: shorter and longer names, two things of one name."""
+"""Resolution of a name to a known thing, for short and long names and for namesakes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gym_memory.graph.schema import INVENTORY, MEANS, head_noun, nouns
 __all__ = ["ANOTHER", "Surroundings", "another", "meant"]
 
 ANOTHER = "another "
-"""Begins the name of a second thing that a text calls as the first."""
-_MOST_HOLDERS = 4
-_LEAST_PART = 3
-"""Letters of the parts of a word that may be written apart."""
+"""Prefix that tells a second thing of the same name from the first."""
+_MAX_NESTING = 4
+_MIN_PART_LETTERS = 3
+"""Least letters of each part of a compound that may be written as two words."""
 
 
 class Surroundings(Protocol):
-    """The context of a name: the facts before the step, the place, and the text."""
+    """The context of a name: the facts before the step, the place and the text."""
 
     graph: TemporalGraph
     room: str
@@ -35,10 +35,14 @@ def meant(
 ) -> str:
     """Return the known thing within reach that a name means; the name itself for a new thing.
 
-    A name with fewer words means the one thing that has these words and the same noun; a name with
-    more words the one thing that has fewer, unless the text has that shorter name by itself. With
-    ``carried`` only things that are in hand count, or only those that are not. What is listed in
-    hand may have been ``anywhere`` when it was seen last.
+    A short name means the only thing whose longer name has the same noun and all its words. A long
+    name means the only thing with a shorter name, unless the text also uses that name alone.
+
+    Args:
+        around: Context of the name.
+        name: Name in a text.
+        carried: True for only carried things, False for only others, None for both.
+        anywhere: True if the thing may have been out of reach, as one in a list of carried things.
     """
     graph = around.graph
     if graph.knows(name):
@@ -72,32 +76,35 @@ def meant(
 
 
 def _spelt_otherwise(graph: TemporalGraph, name: str) -> str:
-    """Return a known name that differs in one blank, as *trapdoor* and *trap door* do."""
+    """Return a known name that differs by a space, as *trapdoor* and *trap door*, or the name."""
     if " " in name:
         joined = name.replace(" ", "")
         return joined if graph.knows(joined) else name
-    parted = (f"{name[:at]} {name[at:]}" for at in range(_LEAST_PART, len(name) - _LEAST_PART + 1))
+    parted = (
+        f"{name[:at]} {name[at:]}"
+        for at in range(_MIN_PART_LETTERS, len(name) - _MIN_PART_LETTERS + 1)
+    )
     return next(filter(graph.knows, parted), name)
 
 
 def another(name: str) -> str:
-    """Return the name of a second thing that is called as one that is somewhere else."""
+    """Return the name of a second thing that shares its name with one elsewhere."""
     return name if name.startswith(ANOTHER) else f"{ANOTHER}{name}"
 
 
 def _is_near(around: Surroundings, name: str, *, carried: bool | None) -> bool:
-    """True if a thing is in hand, here, a door of this place, or in or on such a thing."""
+    """True if a thing is carried, here, a door of this place, or in or on such a thing."""
     place = around.graph.value(name, "location")
     if place is None:
         here = any(fact.subject == around.room for fact in around.graph.incoming(name))
         return here and carried is not True
     if carried is not None and (place.object == INVENTORY) != carried:
         return False
-    for _ in range(_MOST_HOLDERS):
+    for _ in range(_MAX_NESTING):
         if place.object in (INVENTORY, around.room, around.left):
             return True
         outer = around.graph.value(place.object, "location")
-        if outer is None:  # a table whose place nobody said may be here, a room is another one
+        if outer is None:  # furniture of unknown place may be here; a room is another place
             return place.relation == "is on" or kind_of_noun(place.object) == CONTAINER
         place = outer
     return False

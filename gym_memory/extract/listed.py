@@ -1,6 +1,6 @@
-"""Lists of the things here, and which of them are complete.
+"""Ends of facts about things that a list of the things here leaves out.
 
-A game's lists count as complete until they leave out things that show up again where they were.
+A game's lists count as complete until things that they leave out are seen again in their place.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from gym_memory.graph import TemporalGraph
 __all__ = ["LISTED", "are_partial", "end_unlisted"]
 
 LISTED = "list"
-"""Reason for the end of a fact that a list leaves out."""
-_MOST_EVENTS = 2000
-_WRONG_SHARE = 0.5
-_PRIOR_RIGHT = 3
-"""Lists that are taken to be complete before any was seen."""
+"""Cause of the end of a fact about a thing that a list leaves out."""
+_MAX_EVENTS = 2000
+_MAX_SHARE_WRONG = 0.5
+_PRIOR_OMISSIONS = 3
+"""Pseudo-count of omissions that were right, before any is observed."""
 
 
 def end_unlisted(draft: Draft) -> None:
@@ -32,8 +32,8 @@ def end_unlisted(draft: Draft) -> None:
 
 
 def are_partial(graph: TemporalGraph) -> bool:
-    """True if most things that lists left out were still where they had been."""
-    events = tuple(islice(reversed(graph.events), _MOST_EVENTS))
+    """True if most things that lists left out turned out to be still in their place."""
+    events = tuple(islice(reversed(graph.events), _MAX_EVENTS))
     left_out = tuple(map(itemgetter(2), events)).count(LISTED)
     back = tuple(map(itemgetter(4), events)).count(LISTED)
-    return back > (left_out + _PRIOR_RIGHT) * _WRONG_SHARE
+    return back > (left_out + _PRIOR_OMISSIONS) * _MAX_SHARE_WRONG

@@ -1,4 +1,4 @@
-"""Sentences about what opens, and what an opening or a search shows."""
+"""Forms of sentences about openings and searches, and about what they reveal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gym_memory.extract.things import ARTICLE, NAME
 from gym_memory.extract.wording import SEE, STOP, THINGS
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["CHANGED", "OPENS", "SEARCHED", "SHOWING", "SHOWS", "change", "is_door", "searched"]
-__all__ += ["show"]
+__all__ = ["OPENS", "REVEALING", "REVEALS", "SEARCH_FINDS", "YOU_OPEN", "is_door"]
+__all__ += ["read_opening", "read_revealed", "read_search"]
 
-SEARCHED = re.compile(
+SEARCH_FINDS = re.compile(
     r"(?P<doing>[A-Z]\w+ing)(?: (?P<where>through|in|inside|into|on|under|beneath))? "
     rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{SEE} (?P<items>{THINGS}){STOP}"
 )
-"""Things found in a search: *rummaging through the desk, you find a pin*."""
+"""Sentence about a search: *rummaging through the desk, you find a pin*."""
 _SEARCHING = re.compile(r"Search|Open|Examining|Check|Empty|Unlock|Inspect")
-CHANGED = re.compile(
+YOU_OPEN = re.compile(
     rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){STOP}"
 )
 OPENS = re.compile(
@@ -29,31 +29,33 @@ OPENS = re.compile(
     rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{THINGS})| with [^.!?]+)?"
     rf"| reveals (?P<more>{THINGS})){STOP}"
 )
-SHOWS = re.compile(
+REVEALS = re.compile(
     r"[^.!?:]+?,? (?:revealing|exposing|uncovering|to (?:reveal|expose|show|uncover)) "
     rf"(?P<items>{THINGS}){STOP}"
 )
-"""Contents that an opening shows."""
+"""Sentence about contents that an opening reveals."""
 _MOVES_AWAY = re.compile(
     r"(?:You|I|We|The|Your) .*\b(?:push|pull|drag|move|lift|shove|roll|slide|swing|turn)(?:s|e?d)? "
     r".*(?:aside|away|back|side|corner|over|up|out|behind)\b"
 )
-"""Sentence in which a thing is moved and so uncovers another."""
-_DOOR = re.compile(r"\b(?:door|gate|hatch|doorway)$")
-_DOORS = ("door", "gate", "hatch", "doorway")
-SHOWING = frozenset(("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover"))
+"""Sentence in which a thing is moved, so that it may uncover another."""
+_DOOR_NOUN = re.compile(r"\b(?:door|gate|hatch|doorway)$")
+_DOOR_ENDINGS = ("door", "gate", "hatch", "doorway")
+REVEALING = frozenset(
+    ("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover")
+)
 
 
 def is_door(name: str) -> bool:
-    """True if a name is that of a door, which holds nothing."""
-    return name.endswith(_DOORS) and _DOOR.search(name) is not None
+    """True if a name is that of a door, which has no contents."""
+    return name.endswith(_DOOR_ENDINGS) and _DOOR_NOUN.search(name) is not None
 
 
-def change(draft: Scene, found: re.Match[str]) -> None:
-    """Read an opening, and the contents that it shows."""
+def read_opening(draft: Scene, found: re.Match[str]) -> None:
+    """Read an opening, and the contents that it reveals."""
     groups = found.groupdict()
     shown = "more" if groups.get("more") else "items"
-    opens = (groups.get("doing") or "Opening").startswith(("Open", "Un"))  # not: Searching the box
+    opens = (groups.get("doing") or "Open").startswith(("Open", "Un"))  # but: searching the box
     for phrase in find_things(draft, found["thing"], found.start("thing")):
         name = draft.thing_called(phrase.name)
         if opens:
@@ -63,8 +65,8 @@ def change(draft: Scene, found: re.Match[str]) -> None:
         draft.topic = name
 
 
-def searched(draft: Scene, found: re.Match[str]) -> None:
-    """Read what is found in a thing, or here when another one is moved."""
+def read_search(draft: Scene, found: re.Match[str]) -> None:
+    """Read what a search finds: in the thing read_search, or here if it was moved."""
     items, where = found["items"], found["where"]
     if where or _SEARCHING.match(found["doing"]):
         place = meant(draft, clean_name(found["place"]))
@@ -73,8 +75,8 @@ def searched(draft: Scene, found: re.Match[str]) -> None:
         here(draft, items, found.start("items"))
 
 
-def show(draft: Scene, found: re.Match[str]) -> bool:
-    """Read what the thing shows that the action opens."""
+def read_revealed(draft: Scene, found: re.Match[str]) -> bool:
+    """Read what the opened thing contains, or what a moved thing uncovers."""
     opened = draft.handled if draft.event is not None and "open" in draft.event.kinds else ""
     if opened and not is_door(opened):
         draft.add(opened, "is", "open", *found.span())
