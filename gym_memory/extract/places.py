@@ -132,7 +132,7 @@ _RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]
 _AIMED = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
 """A slope, whose way is the direction that it names: *the path goes up to the north*."""
 _STEPS = re.compile(r"\b(?:stair(?:s|case|way)|steps|ladder|ramp|scramble|slide|chute)\b")
-"""What leads up or down wherever else it leads."""
+"""Nouns for what leads up or down, wherever else it leads."""
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
 BARRED = re.compile(
     r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|bars|impossible|\w*unclimbable"
