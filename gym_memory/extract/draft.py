@@ -1,7 +1,7 @@
-"""The growing extraction of one step, and which of its facts are words of a text in it.
+"""The draft of one step's extraction, and the source of each fact in it.
 
-A note, a sign or a speaker may state anything. Its words inform, but they neither move the agent
-nor give it things, and they never replace what was seen.
+A note, a sign or a speaker may state anything. Such statements are facts with a source: they
+never move the agent, give it things or replace what was seen.
 """
 
 from __future__ import annotations
@@ -34,18 +34,17 @@ __all__ += ["quoted_part", "trusted", "unrewarded", "without_words", "written_on
 
 
 PUTTING = re.compile(r"(?:put|place|insert) ", re.IGNORECASE)
-"""Actions that put a thing somewhere."""
+"""Beginning of an action that puts a thing somewhere."""
 NOWHERE = (-1, -1)
-"""Evidence of a fact that no characters of the text state."""
+"""Span of a fact that no part of the text states."""
 
 
 class Draft:
-    """The growing extraction of one step; the rules of a game are functions over it.
+    """The growing extraction of one step, which the rules of a game fill.
 
     Args:
-        graph: The facts before the step; only read.
-        latest: True if a fact that is stated again counts as stated last: of two places of a
-            thing the one named last holds.
+        graph: Facts before the step, which are only read.
+        latest: True if a repeated fact moves to the end, so that the place named last holds.
     """
 
     def __init__(self, graph: TemporalGraph, *, latest: bool = False) -> None:
@@ -54,26 +53,26 @@ class Draft:
         self.outdated: dict[Pattern, None] = {}
         self.said: dict[Triple, str] = {}
         self.moved: dict[str, Triple] = {}
-        """Thing to the place that this step states."""
+        """The place that this step states for each thing."""
         self.offset = 0
-        """Start of the part of the text into which spans point."""
+        """Start of the part of the text that spans are relative to."""
         self._latest = latest
         here = graph.value(PLAYER, "location")
         self.left = self.room = here.object if here else ""
-        """The agent's place before the step, and its place now."""
+        """Place of the agent before the step, and now."""
 
     def extraction(self) -> Extraction:
-        """Return all that the step stated and ended."""
+        """Return the facts that the step stated and ended."""
         return Extraction(tuple(self.mentions.values()), tuple(self.outdated), self.said)
 
     # Stating
 
     def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
-        """Add a fact with its evidence; none about a thing without a name."""
+        """Add a fact with its evidence, unless its subject or object has no name."""
         self.note(Mention(Triple(subject, relation, obj), start, end))
 
     def note(self, mention: Mention) -> None:
-        """Add a fact that was read, see :meth:`add`, which ends here."""
+        """Add a fact with its evidence; :meth:`add` calls this, and subclasses extend it."""
         triple, start, end = mention
         subject, relation, obj = triple
         if not subject or not obj:
@@ -95,12 +94,12 @@ class Draft:
         self.add(thing.name, relation, place, thing.start, thing.end)
 
     def describe(self, thing: Phrase) -> None:
-        """Add the states beside the name of a thing."""
+        """Add the states that precede the name of a thing."""
         for state in thing.states:
             self.add(thing.name, "is", state, thing.start, thing.end)
 
     def enter(self, room: str, span: tuple[int, int], direction: str | None = None) -> None:
-        """Put the agent into ``room``; a move in a direction makes a way there and back."""
+        """Put the agent into ``room``; a move in a direction adds the ways there and back."""
         self.room = room
         self.add(PLAYER, "is in", room, *span)
         if direction is not None and self.left and self.left != room:
@@ -108,7 +107,7 @@ class Draft:
             self.add(self.left, way_relation(OPPOSITE[direction]), room, *span)
 
     def add_reported(self, mentions: Iterable[Mention], said_by: str = "") -> None:
-        """Add the statement of a note or a goal; it does not overrule where a thing was seen."""
+        """Add statements of a note or a goal, except a place for a thing that was seen."""
         for mention in mentions:
             triple = mention.triple
             known = triple in self.mentions and triple not in self.said
@@ -118,19 +117,19 @@ class Draft:
                     self.said[triple] = said_by
 
     def note_placing(self, *, praised: bool) -> None:
-        """Note where something was put, and whether that was praised."""
+        """Note where a thing was put, and that it belongs there if the step was rewarded."""
         for thing, relation, holder in tuple(self.moved.values()):
             if holder not in (INVENTORY, self.room):
                 where = relation.removeprefix("is ")
                 there = Triple(thing, f"belongs {where}", holder)
                 if there in self.mentions or there in self.graph:
-                    continue  # put back after it was taken from its place, which is no new attempt
+                    continue  # the thing only returns to its known place
                 self.add(thing, f"was put {where}", holder)
                 if praised:
                     self.add(thing, f"belongs {where}", holder)
 
     def note_loss(self) -> None:
-        """Note that a thing taken for a negative reward belonged where it was."""
+        """Note that a thing belongs where it was, since taking it cost reward."""
         for thing, _, holder in tuple(self.moved.values()):
             before = self.graph.value(thing, "location")
             if holder == INVENTORY and before is not None and before.object != INVENTORY:
@@ -145,7 +144,7 @@ class Draft:
         self.outdated[Pattern(subject, relation, obj)] = None
 
     def keep_only(self, holder: str, names: Collection[str], *, by: str = "text") -> None:
-        """End the facts that the complete contents of a holder leave out."""
+        """End the facts about things that the complete contents of a holder leave out."""
         for fact in self.contents(holder):
             if fact.subject not in names:
                 self.outdated[Pattern(*fact, by)] = None
@@ -153,20 +152,20 @@ class Draft:
     # Knowing
 
     def contents(self, holder: str) -> Iterator[Triple]:
-        """Yield the facts that put things, not the agent, in or on a holder before the step."""
+        """Yield the facts before the step that put things, not the agent, in or on a holder."""
         for fact in self.graph.incoming(holder):
             if fact.relation in LOCATIONS and fact.subject != PLAYER:
                 yield fact
 
     def kind_of(self, name: str) -> str | None:
-        """Return the kind of a name, see :func:`kind_in`; None for an unknown one."""
+        """Return the kind of a name by :func:`kind_in`; None for an unknown name."""
         return kind_in(self.graph, name, self.room)
 
 
 SPEECH = "speech"
 """Source of facts in quotation marks."""
 _UNTRUSTED = "(a text that the goal does not name)"
-_LOOKING = re.compile(
+_READING = re.compile(
     r"(?:(?P<read>read(?! next$))|examine|x|inspect|look (?:at|in)) (?P<name>.+)", re.I
 )
 _QUOTE = re.compile(
@@ -174,10 +173,10 @@ _QUOTE = re.compile(
     r"|“(?=[^“”\w]*\w+[^“”\w]+\w+[^“”\w]+\w)[^“”]*”"
     r"|(?:(?<=\w )|(?<=\w[,:] ))'(?:\w[\w']*[^\w'\n]+){2}(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"
 )
-"""Quotation of three words or more; fewer are a name."""
+"""Quotation of at least three words; a shorter one is a name."""
 _QUOTATION_MARKS = ('"', "\N{LEFT DOUBLE QUOTATION MARK}", " '")
 _ESCAPED_QUOTE = re.compile(r'(?<=\\")[^"\\]*(?=\\")')
-"""Quotation inside a string of JSON."""
+"""Quotation inside a JSON string."""
 _QUOTE_BETWEEN_TAGS = re.compile(r'(?<=>)\s*"[^"<>]*"(?=[^"<>]*</)')
 _IN_RECORDS = {"{": _ESCAPED_QUOTE, "[": _ESCAPED_QUOTE, "<": _QUOTE_BETWEEN_TAGS}
 _SENTENCE_ENDS = frozenset(".!?\n")
@@ -187,29 +186,29 @@ Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]
 
 @lru_cache(maxsize=1024)
 def written_on(action: str) -> str:
-    """Return the name of the text that an action reads; empty if it reads none.
+    """Return the name of the text that an action reads; empty for another action.
 
     >>> written_on("examine note 2"), written_on("read plate"), written_on("examine plate")
     ('note 2', 'plate', '')
     """
-    looked = _LOOKING.fullmatch(" ".join(action.split()))
+    looked = _READING.fullmatch(" ".join(action.split()))
     name = clean_name(looked["name"]) if looked else ""
     return name if looked and (looked["read"] or is_readable(name)) else ""
 
 
 def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
-    """Decorate the method ``extract`` of rules: note in ``Extraction.said`` who says what.
+    """Decorate the method ``extract`` of rules, so that ``Extraction.said`` names the sources.
 
-    All facts that the text of a reading step states are said by what is read, except those about
-    itself; of another step those in the characters of what it *says*. Elsewhere the game reports
-    what its text states without quotations; the rest is said by a speaker. Words about the agent
-    are dropped, and end no fact. So is a recipe of a text that is not trusted, see
-    :func:`is_trusted`: its words are kept as what the text *says*.
+    - If the action reads a thing, the thing is the source of all facts in the text, except those
+      about itself. In any other step, it is the source within the span of what it *says*.
+    - Elsewhere, facts that hold without the quotations come from the game, others from a speaker.
+    - Claims of a source about the agent are dropped, and they end no fact. So are the recipes of a
+      source that :func:`is_trusted` rejects; its words are kept as what it *says*.
 
-    Rules see a text without the line that says what the step earned, and the reward in its place.
+    The rules see a text without its line about earned reward, which goes into ``Step.reward``.
 
-    A step with quotations is extracted again without them; with ``by_spans``, for models, the
-    spans of its facts decide instead.
+    A step with quotations is extracted a second time without them. With ``by_spans``, which models
+    use, the spans of the facts decide instead.
     """
 
     @wraps(extract)
@@ -243,9 +242,9 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
 
 
 def unrewarded(extract: Extract) -> Extract:
-    """Decorate the method ``extract`` of rules: hide the line that says what the step earned.
+    """Decorate the method ``extract`` of rules to move a line about reward into ``Step.reward``.
 
-    Rules see the reward in its place; :func:`attributed` includes this.
+    The decorator :func:`attributed` does this too.
     """
 
     @wraps(extract)
@@ -261,18 +260,18 @@ def _unrewarded(step: Step) -> Step:
 
 
 def quoted_part(text: str) -> tuple[int, str] | None:
-    """Return where the first quotation of a text begins, and its words; None without one."""
+    """Return the start and the words of the first quotation in a text; None without one."""
     found = _QUOTE.search(text) if any(map(text.__contains__, _QUOTATION_MARKS)) else None
     return None if found is None else (found.start() + 1, found[0][1:-1])
 
 
 def _without_quotations(text: str) -> str:
-    """Return a text of the same length in which nobody speaks."""
+    """Return a text of the same length with its quotations blanked."""
     if not any(map(text.__contains__, _QUOTATION_MARKS)):
         return text
     bare = RECORD_LEAD.sub("", text) if "{" in text else text
     quote = _IN_RECORDS.get(bare.lstrip()[:1], _QUOTE)
-    return (quote if quote is _QUOTE or record_lines(bare) else _QUOTE).sub(_hushed, text)
+    return (quote if quote is _QUOTE or record_lines(bare) else _QUOTE).sub(_blanked, text)
 
 
 def _unquoted(mentions: Iterable[Mention], text: str) -> Iterator[Mention]:
@@ -285,10 +284,15 @@ def _unquoted(mentions: Iterable[Mention], text: str) -> Iterator[Mention]:
 def _sources(
     found: Extraction, reported: Container[Triple], source: str, its: range
 ) -> dict[Triple, str]:
-    """Return who says what, of facts of which some are ``reported`` outside of quotations.
+    """Return the source of each fact that does not come from the game.
 
-    ``its`` are the characters of the words of the source; the rest of the text is the game's.
-    What is read is quoted as a whole or not at all: a recipe has no part that another speaks.
+    A recipe is quoted as a whole or not at all, so no part of it has another source.
+
+    Args:
+        found: Extraction from the whole text.
+        reported: Facts that hold without the quotations.
+        source: What is read or quoted; empty for none.
+        its: Characters of the words of the source.
     """
     said = dict(found.said)
     apart = any(m.triple.relation in RECIPE and m.triple in reported for m in found.mentions)
@@ -302,13 +306,13 @@ def _sources(
     return said
 
 
-def _hushed(quotation: re.Match[str]) -> str:
-    """Return a quotation of the same length without a word, whose end still ends a sentence."""
+def _blanked(quotation: re.Match[str]) -> str:
+    """Return a quotation of the same length without words, which keeps the ends of sentences."""
     return "".join(c if c in _SENTENCE_ENDS else "x" if c.isalnum() else " " for c in quotation[0])
 
 
 def _is_claim(fact: Triple, said: Mapping[Triple, str], goal: str) -> bool:
-    """True if only words make the agent be somewhere, have a thing or need it for a recipe."""
+    """True if a source claims that the agent is somewhere, has a thing or needs it to cook."""
     subject, relation, obj = fact
     if fact not in said:
         return False
@@ -318,9 +322,9 @@ def _is_claim(fact: Triple, said: Mapping[Triple, str], goal: str) -> bool:
 
 
 def is_trusted(source: str, goal: str) -> bool:
-    """True of the game itself (no source), and of a text that the goal names.
+    """True if the source is the game itself (empty) or a text that the goal names.
 
-    A goal that names no text, or is a question, may depend on any. A recipe is in a cookbook.
+    A goal that names no text, or is a question, trusts any text. A recipe is in a cookbook.
 
     >>> is_trusted("cookbook", "Read the cookbook."), is_trusted("note", "Read the cookbook.")
     (True, False)
@@ -337,7 +341,7 @@ def is_trusted(source: str, goal: str) -> bool:
 
 
 def without_words(step: Step, goal: str) -> Step:
-    """Return a step without the words of a text that is read, or of speakers, unless trusted.
+    """Return a step without the words of untrusted sources: a text that is read, or speakers.
 
     >>> without_words(Step(1, "Go east.", "read note"), "Read the cookbook.").text
     '(a text that the goal does not name)'
@@ -351,7 +355,7 @@ def without_words(step: Step, goal: str) -> Step:
 
 
 def trusted(found: Extraction, goal: str) -> Extraction:
-    """Return an extraction without the statements of untrusted sources; see :func:`is_trusted`."""
+    """Return an extraction without facts of untrusted sources; see :func:`is_trusted`."""
     return found._replace(
         mentions=tuple(m for m in found.mentions if is_trusted(found.said.get(m[0], ""), goal))
     )
@@ -360,10 +364,15 @@ def trusted(found: Extraction, goal: str) -> Extraction:
 def apply(
     extraction: Extraction, graph: TemporalGraph, t: int, *, episode: int = -1
 ) -> list[Triple]:
-    """Change a graph by an extraction; return the facts stated, normalised.
+    """Apply an extraction to a graph; return the facts added, normalised.
 
-    A fact that is said is left out where what was seen excludes it. ``t`` is the graph's clock,
-    ``episode`` the id of the observation that states the facts; -1 for none.
+    A fact with a source is left out if an observed fact excludes it.
+
+    Args:
+        extraction: Facts to add and to end.
+        graph: Graph to change.
+        t: Time in the clock of the graph.
+        episode: Id of the observation that states the facts; -1 for none.
     """
     for pattern in extraction.outdated:
         graph.retire_matching(*pattern[:3], t=t, by=pattern.by)
@@ -377,5 +386,5 @@ def apply(
 
 
 def is_whole(triple: Triple) -> bool:
-    """True if no part of a triple is blank, as where a text has a gap instead of a name."""
+    """True if no part of a triple is blank."""
     return all(map(str.strip, triple))

@@ -1,4 +1,4 @@
-"""Effects of events on facts: things change hands, places and states, and cease to be."""
+"""Effects of events on facts: things change owner, place or state, or cease to exist."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, clean_name
 
 __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
 
-_IN_ON = frozenset(("in", "inside", "into", "on", "onto", "upon", "under", "beneath"))
+_INTO_OR_ONTO = frozenset(("in", "inside", "into", "on", "onto", "upon", "under", "beneath"))
 _GIVING = frozenset(("give", "put", "give_back", "cast"))
-_AT_LAST_TO_YOU = (" to you", " to me", " to us", " toward you", " towards you")
+_ENDS_TO_YOU = (" to you", " to me", " to us", " toward you", " towards you")
 _TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
-_PERSONAL = ("he", "she")
-_OWN = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
-_OWNER = re.compile(r"^[\w -]+'s ")
-_RECEIVED = re.compile(
+_PERSONAL_PRONOUNS = ("he", "she")
+_POSSESSIVE = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
+_GENITIVE = re.compile(r"^[\w -]+'s ")
+_RECEIVER_AND_THING = re.compile(
     r"(?P<who>(?:the|an?|his|her) \w+|[A-Z]\w+) "
     r"(?P<thing>(?:an?|the|your|my|his|her|some|one|two|\d+) .+)"
 )
-"""To whom a thing is given, and the thing."""
-_HANDS = re.compile(r"(?:your|my) (?:\w+ )?(?:hands?|arms|palm|pack|pocket|inventory)|you|me")
-_FROM_TO = re.compile(r"(?:^| )to (?P<there>the [\w' -]+)$")
-_PUSHED = ("press", "push", "thrust", "slide", "slip", "stick", "move")
-"""Verbs that put a thing somewhere only *into* or *onto* it."""
+"""Receiver, then thing: *you give the clerk a coin*."""
+_AGENT_OR_HANDS = re.compile(
+    r"(?:your|my) (?:\w+ )?(?:hands?|arms|palm|pack|pocket|inventory)|you|me"
+)
+_DESTINATION = re.compile(r"(?:^| )to (?P<there>the [\w' -]+)$")
+_PUSHING = ("press", "push", "thrust", "slide", "slip", "stick", "move")
+"""Verbs that put a thing somewhere only with *into* or *onto*."""
 _LIGHTS = frozenset(
     ("lamp", "lantern", "torch", "candle", "fire", "flame", "match", "light", "lights", "fireplace")
 )
@@ -48,20 +50,20 @@ _AWAY = re.compile(
     r"|upstairs|downstairs|inside|outside|home|into (?!the room|view))\b"
 )
 _OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|upon|off|from)\b")
-"""Words after *opens* by which it says where a way leads."""
-_OFF = ("off", "from the ", "from your ", "from its ", "out of your ")
-"""Words after *falls* by which a thing is no longer where it was."""
-_INTO = re.compile(r" (?P<where>into|onto) (?P<place>(?:the|an?) [\w' -]+)$")
+"""Words after *opens* that say where a way leads."""
+_LEAVES_PLACE = ("off", "from the ", "from your ", "from its ", "out of your ")
+"""Words after *falls* that say that a thing leaves its place."""
+_NEW_PLACE = re.compile(r" (?P<where>into|onto) (?P<place>(?:the|an?) [\w' -]+)$")
 _FLOOR = ("floor", "ground")
 _NO_ARRIVALS = ("to ", "as ", "too ", "early", "late", "on time", "every ", "only ")
-"""Words after *arrive* or *appear* that make nothing come now."""
+"""Words after *arrive* or *appear* with which nothing arrives here and now."""
 
 
 def perform(draft: Scene, event: Event) -> bool:
-    """State and end the effects of an event; return True if it is one after all."""
+    """Apply the effects of an event; return False if it has none."""
     own = event.subject.text.lower() in SELVES
     if not own and not _GIVING.isdisjoint(event.kinds):
-        if event.tail.endswith(_AT_LAST_TO_YOU):
+        if event.tail.endswith(_ENDS_TO_YOU):
             return _gain(draft, event, own=True)
         if _TO_YOU.match(event.thing.text):
             sold = event.holder if event.preposition == "for" else ClausePart("", -1)
@@ -82,7 +84,7 @@ def perform(draft: Scene, event: Event) -> bool:
 
 
 def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) -> Iterator[Phrase]:
-    """Yield the things that a part of an event names, by their known names."""
+    """Yield the things that a part of an event names, under their known names."""
     if part.start < 0 and not part.text:
         return
     start = max(part.start, 0)
@@ -90,7 +92,7 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
         if draft.topic and draft.topic != draft.room:
             yield Phrase(draft.topic, (), start, start + len(part.text))
         return
-    owner = _OWN.match(part.text) or END_OF.match(part.text)
+    owner = _POSSESSIVE.match(part.text) or END_OF.match(part.text)
     text = part.text[owner.end() :] if owner else part.text
     bare = owner is not None or part.start < 0 or text[:1].isupper() or text[:1].isdigit()
     bare = bare or draft.graph.knows(text)
@@ -107,7 +109,7 @@ def _known_things(draft: Scene, part: ClausePart, *, carried: bool | None = None
 
 
 def _affected(draft: Scene, part: ClausePart, own: bool) -> list[Phrase]:
-    """Return what an act is done to: what others handle must be known."""
+    """Return the things that an event affects; unknown ones only if the agent acts."""
     return list(things_of(draft, part)) if own else _known_things(draft, part)
 
 
@@ -115,25 +117,25 @@ def _unowned(text: str) -> str:
     return clean_name(text).removeprefix("your ").removeprefix("my ")
 
 
-def _who(draft: Scene, event: Event) -> str:
-    """Return the name of a subject."""
+def _subject_name(draft: Scene, event: Event) -> str:
+    """Return the name of an event's subject."""
     if event.subject.is_pronoun:
         return draft.topic
-    if event.subject.text.lower() in _PERSONAL:
+    if event.subject.text.lower() in _PERSONAL_PRONOUNS:
         return draft.person
     name = _unowned(event.subject.text)
-    return meant(draft, name if draft.graph.knows(name) else _OWNER.sub("", name))
+    return meant(draft, name if draft.graph.knows(name) else _GENITIVE.sub("", name))
 
 
 def _is_actor(draft: Scene, event: Event) -> bool:
-    """True if the subject acts: a person, a name, or a thing known to be here."""
-    name = _who(draft, event)
+    """True if the subject can act: a person, a proper name or a known thing."""
+    name = _subject_name(draft, event)
     bare = event.subject.text[:1].isupper() and name == event.subject.text.lower()
     return bare or names_person(name) or draft.graph.knows(name)
 
 
 def remove(draft: Scene, name: str) -> None:
-    """End the place of a thing, and of its contents, also where this text put it."""
+    """End the place of a thing and of its contents, even a place that this text states."""
     moved = draft.moved.pop(name, None)
     if moved is not None:
         draft.mentions.pop(moved, None)
@@ -144,7 +146,7 @@ def remove(draft: Scene, name: str) -> None:
 
 
 def lose(draft: Scene, name: str) -> None:
-    """End that a thing is carried."""
+    """End the fact that a thing is carried."""
     draft.outdate(name, "is in", INVENTORY)
 
 
@@ -154,7 +156,7 @@ def end_state(draft: Scene, name: str, *states: str) -> None:
         draft.outdate(name, "is", SAME.get(state, state))
 
 
-# Effects by kind
+# Effects by kind of event; each function returns False if the event has no effect
 
 
 def _take(draft: Scene, event: Event, own: bool) -> bool:
@@ -163,14 +165,14 @@ def _take(draft: Scene, event: Event, own: bool) -> bool:
         for phrase in things:
             draft.carry(phrase)
         return bool(things)
-    who = _who(draft, event) if event.subject.text else ""
+    who = _subject_name(draft, event) if event.subject.text else ""
     things = _known_things(draft, event.thing)
     for phrase in things:
         if head_noun(who) in IMMATERIAL:
             remove(draft, phrase.name)
         elif is_name(who):
             draft.place(phrase, "is carried by", who)
-        elif not event.subject.text or event.subject.text.lower() in _PERSONAL:
+        elif not event.subject.text or event.subject.text.lower() in _PERSONAL_PRONOUNS:
             remove(draft, phrase.name)
     return bool(things)
 
@@ -182,7 +184,7 @@ def _draw(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _drop(draft: Scene, event: Event, own: bool) -> bool:
-    if event.preposition in _IN_ON and head_noun(event.holder.text.lower()) not in _FLOOR:
+    if event.preposition in _INTO_OR_ONTO and head_noun(event.holder.text.lower()) not in _FLOOR:
         return False
     if not own and not _is_actor(draft, event):
         return False
@@ -195,18 +197,18 @@ def _drop(draft: Scene, event: Event, own: bool) -> bool:
 
 def _put(draft: Scene, event: Event, own: bool) -> bool:
     where = event.preposition
-    if where not in _IN_ON and where not in ("to", "from"):
+    if where not in _INTO_OR_ONTO and where not in ("to", "from"):
         return False
     place = event.holder.text.lower()
-    if not own and _HANDS.fullmatch(place):
+    if not own and _AGENT_OR_HANDS.fullmatch(place):
         return _gain(draft, event, own=True)
-    moved = _FROM_TO.search(event.tail) if event.verb.startswith("move") else None
+    moved = _DESTINATION.search(event.tail) if event.verb.startswith("move") else None
     if moved is not None:
         place = moved["there"]
         where = {CONTAINER: "in", SUPPORTER: "on"}.get(kind_of_noun(place), where)
-    elif where == "to" or (where in ("in", "on", "under") and event.verb.startswith(_PUSHED)):
+    elif where == "to" or (where in ("in", "on", "under") and event.verb.startswith(_PUSHING)):
         return False
-    if where not in _IN_ON:
+    if where not in _INTO_OR_ONTO:
         return False
     things = _affected(draft, event.thing, own or _is_actor(draft, event))
     for phrase in things:
@@ -227,7 +229,7 @@ def _give(draft: Scene, event: Event, own: bool) -> bool:
         rest = ClausePart(event.thing.text[to_you.end() :], event.thing.start + to_you.end())
         return _gain(draft, event._replace(thing=rest), own=True)
     if event.preposition != "to":
-        found = _RECEIVED.fullmatch(event.thing.text)
+        found = _RECEIVER_AND_THING.fullmatch(event.thing.text)
         if event.preposition or found is None:
             return False
         start = event.thing.start
@@ -236,7 +238,7 @@ def _give(draft: Scene, event: Event, own: bool) -> bool:
             thing=ClausePart(found["thing"], start + found.start("thing")),
             holder=ClausePart(found["who"], start),
         )
-    if not own and _HANDS.fullmatch(event.holder.text.lower()):
+    if not own and _AGENT_OR_HANDS.fullmatch(event.holder.text.lower()):
         return _gain(draft, event, own=True)
     receiver = meant(draft, clean_name(event.holder.text))
     things = _affected(draft, event.thing, own)
@@ -253,7 +255,7 @@ def _give_back(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _cast(draft: Scene, event: Event, own: bool) -> bool:
-    """Read ``You throw the knife``: wherever it lands, it is in hand no more."""
+    """Read ``You throw the knife``: wherever it lands, it is no longer carried."""
     things = list(things_of(draft, event.thing, carried=True)) if own else []
     thrown = [phrase for phrase in things if phrase.name in draft.held]
     for phrase in thrown:
@@ -286,10 +288,16 @@ def _attach(draft: Scene, event: Event, own: bool) -> bool:
 
 def _follow(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``Ann follows you``: she is where the agent is."""
-    if own or not _HANDS.fullmatch(event.thing.text.lower()) or not _is_actor(draft, event):
+    if (
+        own
+        or not _AGENT_OR_HANDS.fullmatch(event.thing.text.lower())
+        or not _is_actor(draft, event)
+    ):
         return False
     start = max(event.subject.start, 0)
-    draft.put(Phrase(_who(draft, event), (), start, start + len(event.subject.text)), moved=True)
+    draft.put(
+        Phrase(_subject_name(draft, event), (), start, start + len(event.subject.text)), moved=True
+    )
     return True
 
 
@@ -306,9 +314,9 @@ def _fill(draft: Scene, event: Event, own: bool) -> bool:
 
 def _lose(draft: Scene, event: Event, own: bool) -> bool:
     if not own and event.tail == "it over" and event.thing.is_pronoun and draft.aim == draft.topic:
-        return _gain(draft, event, own=True)  # what the agent asks for
+        return _gain(draft, event, own=True)  # the agent asked for it
     parts = (event.thing, event.holder) if event.preposition == "with" else (event.thing,)
-    given = _RECEIVED.fullmatch(event.thing.text) if own else None
+    given = _RECEIVER_AND_THING.fullmatch(event.thing.text) if own else None
     if given is not None:  # you pay the clerk a coin
         start = event.thing.start + given.start("thing")
         parts = (ClausePart(given["thing"], start),)
@@ -347,7 +355,7 @@ def _destroy(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _vanish(draft: Scene, event: Event, own: bool) -> bool:
-    name = _who(draft, event)
+    name = _subject_name(draft, event)
     dims = _is_light(name) and event.verb not in ("sight", "view")
     if own or event.thing.text or not draft.graph.knows(name) or dims:
         return False
@@ -358,7 +366,7 @@ def _vanish(draft: Scene, event: Event, own: bool) -> bool:
 def _leave(draft: Scene, event: Event, own: bool) -> bool:
     if own or (event.tail and not _AWAY.match(event.tail)):
         return False
-    name = _who(draft, event)
+    name = _subject_name(draft, event)
     if not draft.graph.knows(name) or _is_light(name):
         return False
     remove(draft, name)
@@ -373,20 +381,20 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``The coin drops into the slot``: a known thing moves by itself."""
     if own or event.thing.text:
         return False
-    name, place = _who(draft, event), clean_name(event.holder.text)
+    name, place = _subject_name(draft, event), clean_name(event.holder.text)
     start = max(event.subject.start, 0)
     phrase = Phrase(name, (), start, start + len(event.subject.text))
     if not draft.graph.knows(name):
         return False
-    if event.tail.startswith(_OFF) or event.tail.endswith(" your feet"):
-        into = _INTO.search(event.tail)
+    if event.tail.startswith(_LEAVES_PLACE) or event.tail.endswith(" your feet"):
+        into = _NEW_PLACE.search(event.tail)
         if into is not None and not ROOM_ITSELF.fullmatch(clean_name(into["place"])):
             draft.place(phrase, relation(into["where"]), meant(draft, clean_name(into["place"])))
             return True
         lose(draft, name)
         draft.put(phrase, moved=True)
         return True
-    if event.preposition not in _IN_ON or not is_name(place) or place.startswith("your "):
+    if event.preposition not in _INTO_OR_ONTO or not is_name(place) or place.startswith("your "):
         return False
     if ROOM_ITSELF.fullmatch(place):
         lose(draft, name)
@@ -403,7 +411,7 @@ def _come(draft: Scene, event: Event, own: bool) -> bool:
         return False
     if event.verb.startswith("appear") and event.thing.text and not event.tail.endswith("ly"):
         return False  # the raft appears seaworthy
-    name = _who(draft, event)
+    name = _subject_name(draft, event)
     if not is_name(name) or head_noun(name) in INTANGIBLE:
         return False
     start = event.subject.start
@@ -415,7 +423,7 @@ def _come(draft: Scene, event: Event, own: bool) -> bool:
 def _extinguish(draft: Scene, event: Event, own: bool) -> bool:
     names = [] if event.verb == "of" else [phrase.name for phrase in things_of(draft, event.thing)]
     if not names and not own:
-        names = [_who(draft, event)]
+        names = [_subject_name(draft, event)]
     names = [name for name in names if _is_light(name) or draft.graph.value(name, "power")]
     for name in names:
         end_state(draft, name, "lit", "on")
@@ -438,7 +446,7 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
     intransitive = not event.thing.text or extent or _AWAY.match(event.thing.text) is not None
     part = event.subject if intransitive else event.thing
     if not (own or intransitive) and kind_of_noun(event.subject.text) == KEY:
-        return False  # a key opens a box, now or ever
+        return False  # a key opens a box: its use, not an event
     if state == "open" and _OPENS_ONTO.match(event.tail):
         return False  # an arch opens onto the garden
     if not (own or intransitive) and _is_light(clean_name(event.subject.text)):

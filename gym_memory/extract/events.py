@@ -1,15 +1,15 @@
-"""Events: what a clause says that happened to a thing, and what an action does.
+"""Events that a clause reports or an action causes.
 
-A clause is a subject, a verb and what follows it. The verbs are data, in ``events.toml``; a verb
-that is not there, or that anything but an adverb parts from its subject, is no event. So *you try
-to take the lamp* and *the path takes you north* state nothing.
+A clause has a subject, a verb and the words after it. A verb makes an event only if it is in
+``events.toml`` and at most adverbs separate it from its subject. So *you try to take the lamp* and
+*the path takes you north* report nothing.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from gym_memory.core.text import word_set
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.notes.words import verb_forms
+from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = [
@@ -35,97 +36,61 @@ __all__ += ["events_in", "verbs_of"]
 
 _DATA = tomllib.loads(Path(__file__).with_name("events.toml").read_text(encoding="utf-8"))
 RESULTS: dict[str, str] = _DATA["states"]
-"""Kind of event to the state of the thing after it."""
+"""State of a thing after an event of each kind."""
 IMMATERIAL = frozenset(_DATA["words"]["immaterial"].split())
-"""Nouns that are in no place and are none, also in a description."""
+"""Nouns for what neither has a place nor is one, as *sound* and *morning*."""
 INTANGIBLE = IMMATERIAL | frozenset(_DATA["words"]["intangible"].split())
-"""Nouns of what nobody takes, gives or brings."""
+"""Nouns for what nobody takes, gives or brings."""
 CONDITIONS = frozenset(_DATA["words"]["conditions"].split())
-"""First words of conditions that one is in, which are no places: *in no hurry*."""
+"""First words of conditions to be in, which are not places: *in no hurry*."""
 WATERS = frozenset(("river", "stream", "brook", "creek", "canal", "water", "current", "tide"))
-"""Nouns of what runs somewhere and is no way."""
+"""Nouns for what runs somewhere without being a way."""
 SELVES = frozenset(("you", "i", "we", "you've", "i've", "we've"))
 """Subjects that mean the agent."""
 MOVING = tuple(_DATA["words"]["moving"].split())
-"""Verbs of which *open* or *shut* may say the end."""
+"""Verbs that may be followed by their result, *open* or *shut*."""
 _ADVERBS = frozenset(_DATA["words"]["adverbs"].split())
 _PREPOSITIONS = frozenset(_DATA["words"]["prepositions"].split())
 _RESULTS_OF_MOVING = {"open": "open", "shut": "close", "closed": "close"}
-"""Words after a verb of moving to the kind of event."""
+"""Kind of event by the word that follows a verb of moving."""
 _LAST_ADVERBS = _ADVERBS | {"again", "too", "already"}
-"""Last words of a clause that name nothing."""
+"""Adverbs that end a clause and name nothing."""
 _PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over", "back", "behind"))
 _PARTICLES |= _RESULTS_OF_MOVING.keys()
 _DETERMINERS = frozenset(
     ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
 )
-_INTENSE = [["up", word] for word in ("the", "your", "my", "a", "an", "some")]
+_EMPHATIC_UP = [["up", word] for word in ("the", "your", "my", "a", "an", "some")]
 _PRONOUNS = frozenset(("it", "them", "this", "that"))
-_OBJECTS = frozenset(("you", "me", "us", "him", "her", "them"))
-_STANDINS = frozenset(("it", "they", "he", "she"))
-_JOINTS = frozenset(("and", "but", "until", "then", "as", ",", ";"))
+_OBJECT_PRONOUNS = frozenset(("you", "me", "us", "him", "her", "them"))
+_PERSONAL_PRONOUNS = frozenset(("it", "they", "he", "she"))
+_CONJUNCTIONS = frozenset(("and", "but", "until", "then", "as", ",", ";"))
 _UNINFLECTED = ("no", "now", "longer")
-_NO_ONE = frozenset(("nobody", "nothing", "none", "neither", "no"))
-"""First words of subjects that do nothing."""
+_DENYING_SUBJECTS = frozenset(("nobody", "nothing", "none", "neither", "no"))
+"""First words of subjects that deny the event."""
 _UNCERTAIN = frozenset(
     ("nearly", "hardly", "barely", "scarcely", "possibly", "probably", "supposedly", "reportedly")
 )
-"""Adverbs of what did not happen, or may not have."""
+"""Adverbs that deny or doubt the event."""
 _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
 _PASSIVE = _BE | {"been"}
 _PERFECT = ("has", "have", "'ve")
-_NO_SUBJECTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
-_NO_SUBJECTS |= {"somewhere", "elsewhere"}
-"""First words of sentences that describe."""
-_BREAKS = _PREPOSITIONS | _BE | {"had", ",", ";", ":", "("}
-"""Words and marks at which a subject ends; what *had* happened may be over."""
+_NO_SUBJECT_STARTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
+_NO_SUBJECT_STARTS |= {"somewhere", "elsewhere"}
+"""First words of sentences that describe and report no event."""
+_SUBJECT_BREAKS = _PREPOSITIONS | _BE | {"had", ",", ";", ":", "("}
+"""Words and marks that end a subject; *had* is one, as its event may be over."""
 _NO_SUBJECT_ENDS = _DETERMINERS | _BE | (_PREPOSITIONS - _PARTICLES)
 """Words that no verb of an event follows."""
 _MODIFIER = re.compile(rf" (?:{'|'.join(sorted(_PREPOSITIONS))}) ")
 _TOKEN = re.compile(r"[^\s,;:.!?\"()]+|[,;:(]")
-_MOST_SUBJECT_WORDS = 5
-_LEAD = re.compile(
+_MAX_SUBJECT_WORDS = 5
+_LEADING_CLAUSE = re.compile(
     r"(?:As|When|After|Before|With|At|Without) (?:[^,.]{3,80}, (?=[a-zA-Z])"
     r"|an? (?:\w+ )?\w+ (?=the |your |you ))"
 )
-"""A clause or phrase before the main clause, which says what happens."""
-
-
-_LAST_OF_LEAD = re.compile(r"\b(?P<thing>(?:the|your|an?) (?:[\w'-]+ ){0,2}?[\w'-]+), $")
-
-
-_KINDS_OF_VERBS = (
-    *((k, verb.split()) for k, verbs in _DATA["verbs"].items() for verb in verbs.split(",")),
-    *((kind, [verb, word]) for verb in MOVING for word, kind in _RESULTS_OF_MOVING.items()),
-    *(
-        ("leave", [verb, word])
-        for verb in _DATA["verbs"]["travel"].replace(",", " ").split()
-        if verb != "go"  # an alarm goes off
-        for word in ("off", "away")
-    ),
-    *(
-        ("come", [verb, "in"])
-        for verb in _DATA["verbs"]["travel"].replace(",", " ").split()
-        if verb != "go"
-    ),
-    *(
-        ("consume", [verb, word])
-        for verb in ("eat", "drink", "gulp", "gobble", "swallow", "wolf", "scarf", "bolt", "toss")
-        for word in ("up", "down")
-    ),
-    *(
-        ("vanish", [verb, "to", word])
-        for verb in ("burn", "crumble", "fall", "turn", "break", "go", "shatter")
-        for word in ("ashes", "ash", "dust", "pieces", "bits", "nothing", "smithereens")
-    ),
-    *(
-        ("vanish", [verb, *words])
-        for kind in ("travel", "settle")
-        for verb in (*_DATA["verbs"][kind].replace(",", " ").split(), "fade", "pass")
-        for words in (["from", "sight"], ["from", "view"], ["out", "of", "sight"])
-    ),
-)
-"""Kinds of events, each with the words of a verb."""
+"""A clause or phrase before the main clause, which reports the event."""
+_LAST_THING_OF_LEAD = re.compile(r"\b(?P<thing>(?:the|your|an?) (?:[\w'-]+ ){0,2}?[\w'-]+), $")
 
 
 def verbs_of(kind: str) -> Iterator[str]:
@@ -133,8 +98,34 @@ def verbs_of(kind: str) -> Iterator[str]:
     yield from (verb.strip() for verb in _DATA["verbs"][kind].split(","))
 
 
+_TRAVEL = tuple(verb for verb in verbs_of("travel") if verb != "go")  # an alarm goes off
+_COMPOUNDS: tuple[tuple[str, Iterable[str], Iterable[str]], ...] = (
+    *((kind, MOVING, (word,)) for word, kind in _RESULTS_OF_MOVING.items()),
+    ("leave", _TRAVEL, ("off", "away")),
+    ("come", _TRAVEL, ("in",)),
+    ("consume", phrases("eating"), ("up", "down")),
+    ("vanish", phrases("ruining"), phrases("ruins")),
+    (
+        "vanish",
+        (*verbs_of("travel"), *verbs_of("settle"), "fade", "pass"),
+        ("from sight", "from view", "out of sight"),
+    ),
+)
+"""Kinds of events, each with verbs and with what must follow any of them."""
+_KINDS_OF_VERBS = (
+    *((kind, verb.split()) for kind in _DATA["verbs"] for verb in verbs_of(kind)),
+    *(
+        (kind, [verb, *ending.split()])
+        for kind, verbs, endings in _COMPOUNDS
+        for verb in verbs
+        for ending in endings
+    ),
+)
+"""Pairs of a kind of event and the words of a verb."""
+
+
 def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Return the kinds of each verb in all its forms, by the first word of the verb."""
+    """Return the kinds of each verb form, by the first word of the form."""
     table: dict[str, dict[str, tuple[str, ...]]] = {}
     for kind, words in _KINDS_OF_VERBS:
         at = next(n for n, word in enumerate(words) if word not in _UNINFLECTED)
@@ -146,48 +137,44 @@ def _verb_table() -> dict[str, dict[str, tuple[str, ...]]]:
 
 
 _VERBS = _verb_table()
-_LONGEST = {head: max(verb.count(" ") + 1 for verb in row) for head, row in _VERBS.items()}
-"""First words of verbs to the words of the longest verb with it."""
-_ORDERING = frozenset(
+_MAX_VERB_WORDS = {head: max(verb.count(" ") + 1 for verb in row) for head, row in _VERBS.items()}
+"""Number of words of the longest verb with each first word."""
+_BASE_FORMS = frozenset(
     word
     for word in {verb[0] for _, verb in _KINDS_OF_VERBS}
     if word not in tuple(verb_forms(word))[1:]
 )
-"""First words of verbs in the form that orders: *the thief* or a name does not go with it."""
+"""First words of verbs in the base form, which neither *the thief* nor a name goes with."""
 _EFFECTIVE = frozenset(
     head for head, row in _VERBS.items() if any(kinds != ("nothing",) for kinds in row.values())
 )
-"""First words of verbs that do something to a thing, as a fast test."""
-
-
-_ENDED = frozenset(
+"""First words of verbs that have an effect, as a fast test."""
+_ENDING_PARTICIPLES = frozenset(
     form
     for kind in ("destroy", "consume")
     for verb in verbs_of(kind)
     for form in tuple(verb_forms(verb))[1:]
     if not form.endswith(("s", "ing"))
 )
-"""Participles of what ceases to be."""
-
-
-_GIVEN = frozenset(
+"""Participles for what ceases to exist."""
+_RECEIVING_PARTICIPLES = frozenset(
     form
     for verb in ("give", "hand", "pass", "lend", "award")
     for form in tuple(verb_forms(verb))[1:]
     if not form.endswith(("s", "ing"))
 )
-"""Participles of what one receives."""
+"""Participles for what the subject receives: *you are handed a map*."""
 
 
 class ClausePart(NamedTuple):
-    """Words of a clause, and where they begin in the sentence."""
+    """Words of a clause and their start in the sentence."""
 
     text: str
     start: int
 
     @property
     def is_pronoun(self) -> bool:
-        """True if it is *it* or *them*."""
+        """True for *it*, *them*, *this* and *that*."""
         return self.text.lower() in _PRONOUNS
 
 
@@ -195,7 +182,7 @@ _NO_PART = ClausePart("", -1)
 
 
 class Event(NamedTuple):
-    """An event of a sentence: kinds that the verb may have, its subject, object, and target."""
+    """An event of a clause: possible kinds, verb, subject, object and target."""
 
     kinds: tuple[str, ...]
     verb: str
@@ -204,11 +191,11 @@ class Event(NamedTuple):
     preposition: str = ""
     holder: ClausePart = _NO_PART
     tail: str = ""
-    """All words after the verb, in lower case."""
+    """Words after the verb, in lower case."""
 
 
 class _SentenceWords:
-    """The words and marks of a sentence in lower case, and where they are."""
+    """The words and marks of a sentence in lower case, with their positions."""
 
     def __init__(self, sentence: str, begin: int):
         self._text = sentence.lower()
@@ -217,10 +204,10 @@ class _SentenceWords:
         self._starts: list[int] = []
         self._begin = begin
         self.led = _NO_PART
-        """Thing at the end of the clause before, which *it* means."""
+        """Thing at the end of the clause before, which *it* refers to."""
 
     def _start(self, at: int) -> int:
-        """Return where a word begins: between two words are only characters of no word."""
+        """Return the start of a word; starts are found on demand, since few are needed."""
         starts, lower = self._starts, self.lower
         while len(starts) <= at:
             n = len(starts)
@@ -241,7 +228,7 @@ class _SentenceWords:
         return ClausePart(self._sentence[start:last], start)
 
     def first(self, begin: int, end: int, is_wanted: Callable[[_SentenceWords, int], bool]) -> int:
-        """Return the first position of a word that is wanted; the end if none is."""
+        """Return the first position whose word is wanted; ``end`` if none is."""
         return next((at for at in range(begin, end) if is_wanted(self, at)), end)
 
 
@@ -258,25 +245,25 @@ def events_in(sentence: str) -> tuple[Event, ...]:
         return ()
     words = split_words(sentence, "'")
     verbs = [at for at, word in enumerate(words) if word in _EFFECTIVE]
-    if not verbs or words[0] in _NO_SUBJECTS:
+    if not verbs or words[0] in _NO_SUBJECT_STARTS:
         return ()
     if words[0] not in SELVES or len(words) == 1 or words[1] not in _BE:
         done = any(_may_happen(words, at) for at in verbs)
     else:
-        done = _is_given(words, 1) or not _JOINTS.isdisjoint(words)
+        done = _is_given(words, 1) or not _CONJUNCTIONS.isdisjoint(words)
     if not done:
         return ()
     return tuple(_events(_words_of(sentence)))
 
 
 def _may_happen(words: list[str], at: int) -> bool:
-    """True if a word can be the verb of an event: no *open door*, and no *is locked*."""
-    return at > 0 and (words[at - 1] not in _NO_SUBJECT_ENDS or words[at] in _ENDED)
+    """True if a word can be the verb of an event, unlike in *open door* and *is locked*."""
+    return at > 0 and (words[at - 1] not in _NO_SUBJECT_ENDS or words[at] in _ENDING_PARTICIPLES)
 
 
 @lru_cache(maxsize=1024)
 def action_event(action: str) -> Event | None:
-    """Return the effect of an action on a thing; None for another action.
+    """Return the event that an action causes; None for an action without one.
 
     >>> action_event("put the ring on altar").holder.text
     'altar'
@@ -287,9 +274,9 @@ def action_event(action: str) -> Event | None:
 
 
 def _words_of(sentence: str) -> _SentenceWords:
-    lead = _LEAD.match(sentence)
+    lead = _LEADING_CLAUSE.match(sentence)
     words = _SentenceWords(sentence, lead.end() if lead else 0)
-    last = _LAST_OF_LEAD.search(lead[0]) if lead else None
+    last = _LAST_THING_OF_LEAD.search(lead[0]) if lead else None
     if last is not None:
         words.led = ClausePart(last["thing"], last.start("thing"))
     return words
@@ -325,25 +312,30 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
 
 
 def _idle_subject(words: _SentenceWords) -> ClausePart:
-    """Return the subject of a first verb that is no event: *the guard yawns and leaves*."""
+    """Return the subject of a first verb that makes no event: *the guard yawns and leaves*."""
     lower = words.lower
     if lower[0] in SELVES:
         return words.part(0, 1)
     determined = lower[0] in _DETERMINERS
     if not (determined or words.is_capital(0)):
         return _NO_PART
-    for at in range(1 + determined, min(_MOST_SUBJECT_WORDS + 1, len(lower) - 1)):
-        if lower[at] in _BREAKS:
+    for at in range(1 + determined, min(_MAX_SUBJECT_WORDS + 1, len(lower) - 1)):
+        if lower[at] in _SUBJECT_BREAKS:
             break
         after = lower[at + 1]
-        ends = not determined or after in _JOINTS or after in _PREPOSITIONS or after.endswith("ly")
+        ends = (
+            not determined
+            or after in _CONJUNCTIONS
+            or after in _PREPOSITIONS
+            or after.endswith("ly")
+        )
         if ends and lower[at].endswith(("s", "ed")) and not lower[at].endswith(("ss", "us", "is")):
             return words.part(0, at)
     return _NO_PART
 
 
 def _idle_object(words: _SentenceWords, subject: ClausePart) -> ClausePart:
-    """Return the object of a first verb that is no event: *you polish the ring and drop it*."""
+    """Return the object of a first verb that makes no event: *you polish the ring and drop it*."""
     verb_at = len(subject.text.split())
     if not subject.text or words.lower[verb_at + 1 : verb_at + 2] == []:
         return _NO_PART
@@ -353,7 +345,7 @@ def _idle_object(words: _SentenceWords, subject: ClausePart) -> ClausePart:
 
 
 def _is_passive(words: _SentenceWords, event: Event, after: int) -> bool:
-    """True if something was done to the subject: *your lamp has been stolen*."""
+    """True if the subject is acted upon: *your lamp has been stolen*."""
     before = words.lower[max(after - 3, 0) : after]
     return not event.thing.text and "vanish" not in event.kinds and not _PASSIVE.isdisjoint(before)
 
@@ -366,10 +358,10 @@ def _joins_verbs(words: _SentenceWords, at: int) -> bool:
 
 
 def _next_clause(words: _SentenceWords, at: int, subject: ClausePart) -> int | None:
-    """Return where the next clause with an event begins, after a conjunction or a comma."""
+    """Return the start of the next clause with an event; None without one."""
     lower = words.lower
     for joint in range(at, len(lower) - 1):
-        begins = lower[joint] in _JOINTS and lower[joint + 1] not in _JOINTS
+        begins = lower[joint] in _CONJUNCTIONS and lower[joint + 1] not in _CONJUNCTIONS
         if begins and _clause(words, joint + 1, subject) is not None:
             return joint + 1
     return None
@@ -378,25 +370,25 @@ def _next_clause(words: _SentenceWords, at: int, subject: ClausePart) -> int | N
 def _clause(
     words: _SentenceWords, at: int, last: ClausePart
 ) -> tuple[ClausePart, tuple[str, ...], int] | None:
-    """Return subject, kinds and the position after the verb of a clause that begins there."""
+    """Return the subject and kinds of the clause at a position, and the position after its verb."""
     lower, first, verb_at = words.lower, words.lower[at], at
     determined = first in _DETERMINERS
-    if first in _NO_ONE:
+    if first in _DENYING_SUBJECTS:
         return None
-    if first in SELVES or first in _STANDINS:
+    if first in SELVES or first in _PERSONAL_PRONOUNS:
         verb_at = at + 1
         if first in SELVES and lower[verb_at : verb_at + 1] and _is_given(lower, verb_at):
             return words.part(at, verb_at), ("gain",), verb_at + 2
     elif determined or (first not in _VERBS and first not in _ADVERBS and words.is_capital(at)):
         verb_at = at + 1 + determined
-        end = min(at + _MOST_SUBJECT_WORDS + 1, len(lower))
+        end = min(at + _MAX_SUBJECT_WORDS + 1, len(lower))
         while verb_at < end and lower[verb_at] not in _VERBS and lower[verb_at] not in _ADVERBS:
             if lower[verb_at : verb_at + 2] == ["to", "the"] and (
                 lower[verb_at + 2 : verb_at + 3] and lower[verb_at + 2] in DIRECTIONS
             ):  # the door to the north closes
                 verb_at, end = verb_at + 3, min(end + 3, len(lower))
                 continue
-            if lower[verb_at] in _BREAKS:
+            if lower[verb_at] in _SUBJECT_BREAKS:
                 return _passive(words, at, verb_at)
             if _joins_verbs(words, verb_at):
                 return None
@@ -405,7 +397,7 @@ def _clause(
             return None
     elif last is _NO_PART:
         return None
-    if verb_at > at and lower[verb_at - 1] in _JOINTS:
+    if verb_at > at and lower[verb_at - 1] in _CONJUNCTIONS:
         return None  # the boat inflates and appears seaworthy
     named = verb_at
     if not _UNCERTAIN.isdisjoint(lower[at:verb_at]):
@@ -422,7 +414,7 @@ def _clause(
     found = _verb(words, verb_at)
     if found is None:
         return None
-    is_base = lower[verb_at] in _ORDERING and lower[verb_at - 1] not in _PERFECT
+    is_base = lower[verb_at] in _BASE_FORMS and lower[verb_at - 1] not in _PERFECT
     if is_base and not _is_plural(subject):
         return None
     return subject, *found
@@ -431,11 +423,11 @@ def _clause(
 def _passive(
     words: _SentenceWords, at: int, be_at: int
 ) -> tuple[ClausePart, tuple[str, ...], int] | None:
-    """Return a clause in which a thing ceases to be, or is moved: *the gate is pushed shut*."""
+    """Return a passive clause: a thing is destroyed, or moved as in *the gate is pushed shut*."""
     after = words.first(be_at + 1, len(words.lower), _is_no_adverb)
     if words.lower[be_at] not in _BE:
         return None
-    if _ENDED.issuperset(words.lower[after : after + 1]):
+    if _ENDING_PARTICIPLES.issuperset(words.lower[after : after + 1]):
         return words.part(at, be_at), ("vanish",), after + 1
     moved = _verb(words, after) if words.lower[after + 1 : after + 2] else None
     if moved is not None and words.lower[moved[1] - 1] in _RESULTS_OF_MOVING:
@@ -444,8 +436,8 @@ def _passive(
 
 
 def _is_given(lower: list[str], at: int) -> bool:
-    """True if the words after the agent say that it is given something: *you are handed a map*."""
-    return lower[at] in _BE and not _GIVEN.isdisjoint(lower[at + 1 : at + 2])
+    """True if the words after the agent say that it receives something: *are handed a map*."""
+    return lower[at] in _BE and not _RECEIVING_PARTICIPLES.isdisjoint(lower[at + 1 : at + 2])
 
 
 def _is_no_adverb(words: _SentenceWords, at: int) -> bool:
@@ -453,14 +445,14 @@ def _is_no_adverb(words: _SentenceWords, at: int) -> bool:
 
 
 def _is_plural(subject: ClausePart) -> bool:
-    """True if a subject goes with the base form of a verb: *you, they, the guards*."""
+    """True if a subject goes with the base form of a verb: *you*, *they*, *the guards*."""
     text = subject.text.lower()
     head = _MODIFIER.split(text, maxsplit=1)[0]
     return text in SELVES or text == "they" or head.endswith("s") or " and " in text
 
 
 def _verb(words: _SentenceWords, at: int) -> tuple[tuple[str, ...], int] | None:
-    """Return the kinds of the longest verb that begins there, and the position after it.
+    """Return the kinds of the longest verb at a position, and the position after it.
 
     A verb whose particle comes later, as in *picks the lamp up*, has no kind yet.
     """
@@ -468,20 +460,20 @@ def _verb(words: _SentenceWords, at: int) -> tuple[tuple[str, ...], int] | None:
     known = _VERBS.get(lower[at]) if at < len(lower) else None
     if known is None:
         return None
-    for end in range(min(at + _LONGEST[lower[at]], len(lower)), at, -1):
+    for end in range(min(at + _MAX_VERB_WORDS[lower[at]], len(lower)), at, -1):
         kinds = known.get(" ".join(lower[at:end]))
         if kinds is not None:
             return kinds, end
-    later = _PARTICLES.intersection(lower[at + 2 : at + _MOST_SUBJECT_WORDS + 2])
+    later = _PARTICLES.intersection(lower[at + 2 : at + _MAX_SUBJECT_WORDS + 2])
     return ((), at + 1) if any(f"{lower[at]} {word}" in known for word in later) else None
 
 
 def _event(
     words: _SentenceWords, subject: ClausePart, kinds: tuple[str, ...], at: int, end: int
 ) -> Event:
-    """Return the event of a verb with the words that follow it."""
+    """Return the event of a verb, with the object and target in the words up to ``end``."""
     lower = words.lower
-    while end > at and (lower[end - 1] in _JOINTS or lower[end - 1] in _LAST_ADVERBS):
+    while end > at and (lower[end - 1] in _CONJUNCTIONS or lower[end - 1] in _LAST_ADVERBS):
         end -= 1
     verb, tail = lower[at - 1], " ".join(lower[at:end])
     begin = at
@@ -494,7 +486,7 @@ def _event(
             or lower[after + 1] == "of"
             or lower[after] in _RESULTS_OF_MOVING
         )
-        intense = lower[after : after + 2] in _INTENSE  # gather up the coins
+        intense = lower[after : after + 2] in _EMPHATIC_UP  # gather up the coins
         if is_last or (
             after == at and (intense or f"{verb} {lower[after]}" in _VERBS.get(verb, {}))
         ):
@@ -517,24 +509,26 @@ def _event(
 
 
 def _ends_name(words: _SentenceWords, at: int) -> bool:
-    """True if a name ends before a word: *but*, a preposition, a comma that no thing follows."""
+    """True if a name ends before a word: *but*, a preposition, a comma before no further thing."""
     word = words.lower[at]
     if word == "but" or words.lower[at + 1 : at + 2] == ["enough"]:
         return True
     if word in ",;:(":
         after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
         return word != "," or (after not in _DETERMINERS and after != "and")
-    if word in _RESULTS_OF_MOVING:  # pull the door open and go in, but: take the open box
+    if word in _RESULTS_OF_MOVING:  # pull the door open and go in; but: take the open box
         after = words.lower[at + 1] if at + 1 < len(words.lower) else ","
-        return after in _PREPOSITIONS or after in _JOINTS
+        return after in _PREPOSITIONS or after in _CONJUNCTIONS
     return word in _PREPOSITIONS or (word == "and" and _begins_clause(words, at + 1))
 
 
 def _begins_clause(words: _SentenceWords, at: int) -> bool:
-    """True if a verb follows *and*, for an object or a place follows it."""
+    """True if the word after *and* is a verb, since an object or a particle follows it."""
     verb, after = [*words.lower[at : at + 2], "", ""][:2]
     goes = after in ("away", "off", "down", "up", "back") and verb.endswith("s")
-    return verb not in _DETERMINERS and (goes or after in _DETERMINERS | _PRONOUNS | _OBJECTS)
+    return verb not in _DETERMINERS and (
+        goes or after in _DETERMINERS | _PRONOUNS | _OBJECT_PRONOUNS
+    )
 
 
 def _ends_holder(words: _SentenceWords, at: int) -> bool:
