@@ -13,9 +13,9 @@ from gym_memory.extract.effects import lose, perform
 from gym_memory.extract.events import MOVING, ClausePart, Event, action_event, verbs_of
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, verb_forms
-from gym_memory.extract.placing import ROOM_ITSELF, relation
+from gym_memory.extract.placing import ROOM_ITSELF, relation_for
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import NAME, SAME
+from gym_memory.extract.things import NAME, STATE_SYNONYMS
 from gym_memory.extract.wording import STOP, either, phrases
 from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 
@@ -158,14 +158,16 @@ def _land(draft: Scene, found: re.Match[str], start: int) -> None:
         lose(draft, name)
         if found["where"] not in ("through", "over") and not ROOM_ITSELF.fullmatch(place):
             span = start + found.start("place"), start + found.end("place")
-            draft.add(name, relation(found["where"]), meant(draft, place), *span)
+            draft.add(name, relation_for(found["where"]), meant(draft, place), *span)
 
 
 def _agrees(words: str, kinds: tuple[str, ...]) -> bool:
     """True unless the words state a result that the action does not have: *locked* for *open*."""
     states = _STATES.intersection(split_words(words.lower()))
     wanted = {state for kind in kinds for state in _EFFECTS.get(kind, ())}
-    return not states or not wanted or not wanted.isdisjoint(SAME.get(s, s) for s in states)
+    return (
+        not states or not wanted or not wanted.isdisjoint(STATE_SYNONYMS.get(s, s) for s in states)
+    )
 
 
 def _confirmation(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:

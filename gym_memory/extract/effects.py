@@ -16,9 +16,9 @@ from gym_memory.extract.notes.words import (
     kind_of_noun,
     names_person,
 )
-from gym_memory.extract.placing import POSSESSION, ROOM_ITSELF, find_things, relation
+from gym_memory.extract.placing import POSSESSION, ROOM_ITSELF, find_things, relation_for
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import END_OF, SAME, is_name
+from gym_memory.extract.things import END_OF, STATE_SYNONYMS, is_name
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, clean_name, head_noun
 
 __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
@@ -153,7 +153,7 @@ def lose(draft: Scene, name: str) -> None:
 def end_state(draft: Scene, name: str, *states: str) -> None:
     """End states of a thing."""
     for state in states:
-        draft.outdate(name, "is", SAME.get(state, state))
+        draft.outdate(name, "is", STATE_SYNONYMS.get(state, state))
 
 
 # Effects by kind of event; each function returns False if the event has no effect
@@ -218,7 +218,7 @@ def _put(draft: Scene, event: Event, own: bool) -> bool:
         elif POSSESSION.fullmatch(place):
             draft.place(phrase, "is in", INVENTORY)
         elif is_name(holder := meant(draft, _unowned(place))):
-            draft.place(phrase, relation(where), holder)
+            draft.place(phrase, relation_for(where), holder)
             draft.outdate(holder, "is", "empty")
     return bool(things)
 
@@ -389,7 +389,9 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
     if event.tail.startswith(_LEAVES_PLACE) or event.tail.endswith(" your feet"):
         into = _NEW_PLACE.search(event.tail)
         if into is not None and not ROOM_ITSELF.fullmatch(clean_name(into["place"])):
-            draft.place(phrase, relation(into["where"]), meant(draft, clean_name(into["place"])))
+            draft.place(
+                phrase, relation_for(into["where"]), meant(draft, clean_name(into["place"]))
+            )
             return True
         lose(draft, name)
         draft.put(phrase, moved=True)
@@ -400,7 +402,7 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
         lose(draft, name)
         draft.put(phrase, moved=True)
     else:
-        draft.place(phrase, relation(event.preposition), meant(draft, place))
+        draft.place(phrase, relation_for(event.preposition), meant(draft, place))
     return True
 
 

@@ -49,9 +49,9 @@ from gym_memory.extract.persons import (
 )
 from gym_memory.extract.places import ARE, PASSABLE, WAYS, YOU
 from gym_memory.extract.placing import (
+    add_contents,
     find_things,
-    here,
-    hold,
+    put_here,
     put_in,
     read_away,
     some_steps_away,
@@ -63,7 +63,7 @@ from gym_memory.extract.things import (
     COMPASS,
     LOCATED,
     NAME,
-    SAME,
+    STATE_SYNONYMS,
     STATE_WORD,
     WITH_ARTICLE,
     is_name,
@@ -235,7 +235,7 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
     if whole is not None:
         for phrase in find_things(draft, _without_here(whole["thing"]), start):
             draft.put(phrase)
-            hold(draft, whole, start, phrase)
+            add_contents(draft, whole, start, phrase)
             draft.topic = phrase.name
         return
     bare, items = _seen_items(text)
@@ -244,7 +244,7 @@ def _see(draft: Scene, found: re.Match[str]) -> None:
     for begin, item, place in items:
         if place is None:
             if not read_away(draft, item, start + begin):
-                here(draft, item, start + begin, bare=bare)
+                put_here(draft, item, start + begin, bare=bare)
         else:
             holder = clean_name(place["place"].partition(" and ")[0])
             holder = draft.topic if holder == "it" else holder
@@ -285,7 +285,7 @@ def _without_here(text: str) -> str:
 def _posed(draft: Scene, found: re.Match[str]) -> bool:
     if events_in(found["items"]):  # the door swings open and a woman stands there
         return False
-    here(draft, found["items"], found.start("items"))
+    put_here(draft, found["items"], found.start("items"))
     read_aside(draft, found)
     return True
 
@@ -317,7 +317,7 @@ def _room_with(draft: Scene, found: re.Match[str]) -> bool:
     """Read what is in the room that a sentence describes."""
     if kind_of_noun(found["room"]) != ROOM:
         return False
-    here(draft, found["items"], found.start("items"))
+    put_here(draft, found["items"], found.start("items"))
     return True
 
 
@@ -375,7 +375,7 @@ def read_state(draft: Scene, found: re.Match[str]) -> None:
         way = placed["way"].lower() if placed is not None else ""
         if draft.room and is_door(name) and way in DIRECTIONS:
             draft.add(draft.room, door_relation(way), name, *found.span("thing"))
-        draft.add(name, "is", SAME.get(state, state), *found.span("state"))
+        draft.add(name, "is", STATE_SYNONYMS.get(state, state), *found.span("state"))
         if state == "empty":
             draft.keep_only(name, ())
         if found.groupdict().get("items"):

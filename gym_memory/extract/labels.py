@@ -20,13 +20,13 @@ from gym_memory.extract.label_kinds import (
 from gym_memory.extract.layout import LabelItems, LayoutItem
 from gym_memory.extract.notes.words import Phrase
 from gym_memory.extract.places import BARRED
-from gym_memory.extract.placing import may_hold, put_in, read_away, read_contents, relation
+from gym_memory.extract.placing import may_hold, put_in, read_away, read_contents, relation_for
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import (
     LOCATED,
     NOTHING,
     STATE_WORD,
-    VAGUE,
+    VAGUE_END,
     has_any,
     is_name,
     place_name,
@@ -140,7 +140,7 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
             return
         listed = _listed(draft, items)
         for phrase in listed:
-            draft.place(phrase, relation(found["where"]), holder)
+            draft.place(phrase, relation_for(found["where"]), holder)
             draft.describe(phrase)
         draft.keep_only(holder, [phrase.name for phrase in listed])
     elif kind == STATE and _are_ways(label.text, items):
@@ -237,7 +237,7 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
 def _state_named(label: str) -> tuple[str, str]:
     """Return the name and the relation that a label states; no relation if it is advice."""
     name = clean_name(label)
-    if VAGUE.search(name) or _ADVICE.match(name):
+    if VAGUE_END.search(name) or _ADVICE.match(name):
         return name, ""
     head, _, verb = name.rpartition(" ")
     return (head, verb) if verb in _VERBS else (name, "is")

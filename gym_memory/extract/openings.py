@@ -6,7 +6,7 @@ import re
 
 from gym_memory.extract.known import meant
 from gym_memory.extract.places import YOU
-from gym_memory.extract.placing import find_things, here, put_in
+from gym_memory.extract.placing import find_things, put_here, put_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME
 from gym_memory.extract.wording import SEE, STOP, THINGS
@@ -72,7 +72,7 @@ def read_search(draft: Scene, found: re.Match[str]) -> None:
         place = meant(draft, clean_name(found["place"]))
         put_in(draft, items, found.start("items"), None if where == "through" else where, place)
     else:
-        here(draft, items, found.start("items"))
+        put_here(draft, items, found.start("items"))
 
 
 def read_revealed(draft: Scene, found: re.Match[str]) -> bool:
@@ -83,6 +83,6 @@ def read_revealed(draft: Scene, found: re.Match[str]) -> bool:
         put_in(draft, found["items"], found.start("items"), "in", opened)
         draft.topic = opened
     elif not opened and (moved := _MOVES_AWAY.match(found.group())):
-        here(draft, found["items"], found.start("items"))
+        put_here(draft, found["items"], found.start("items"))
         return moved is not None
     return opened != ""

@@ -1,4 +1,4 @@
-"""Adding the things of a text to the scene: here, in or on something, or some steps away."""
+"""Places of the things in a text: here, in or on something, or some steps away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_memory.extract.things import (
     ARTICLE,
     NAME,
     NOTHING,
-    SAME,
+    STATE_SYNONYMS,
     STATE_WORD,
     has_any,
     is_name,
@@ -22,23 +22,26 @@ from gym_memory.extract.things import (
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, head_noun
 
-__all__ = ["POSSESSION", "ROOM_ITSELF", "find_things", "here", "hold", "may_hold", "put_in"]
-__all__ += ["read_away", "read_contents", "relation", "some_steps_away", "with_contents"]
+__all__ = ["POSSESSION", "ROOM_ITSELF", "add_contents", "find_things", "may_hold", "put_here"]
+__all__ += ["put_in", "read_away", "read_contents", "relation_for", "some_steps_away"]
+__all__ += ["with_contents"]
 
 _NAMELESS = IMMATERIAL | frozenset(("objects", "items", "things"))
 """Nouns that name no thing: *several objects*."""
 _ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
-_RELATION = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of": "on",
-             "from": "on", "upon": "on", "underneath": "under"}  # fmt: skip
+_PREPOSITIONS = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of": "on",
+                 "from": "on", "upon": "on", "underneath": "under"}  # fmt: skip
 _CONTENTS = (
     r"(?:(?P<where>on|in) which (?:is|are)|contain(?:ing|s:?)|holding) "
     r"(?P<items>(?:[^()]|\([^()]{0,200}\)){1,400})"
 )
-_BRACKETED = re.compile(
+_IN_BRACKETS = re.compile(
     r"(?P<holder>(?:an?|the|some) [^(),]{1,80}?) \((?P<state>[^()]{0,200}?)"
     rf"(?:,? ?{_CONTENTS})?\)"
 )
-_HOLDING = re.compile(rf"(?P<holder>[^()]{{1,80}}?) \((?P<state>[^()]{{0,200}}?),? ?{_CONTENTS}\)")
+_BARE_IN_BRACKETS = re.compile(
+    rf"(?P<holder>[^()]{{1,80}}?) \((?P<state>[^()]{{0,200}}?),? ?{_CONTENTS}\)"
+)
 _THAT = r",? (?:that|which)(?: is [\w ]+ and)?"
 _WITH_CONTENTS = re.compile(
     rf"(?P<thing>(?:{ARTICLE} )?{NAME})"
@@ -46,7 +49,7 @@ _WITH_CONTENTS = re.compile(
     rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing)|,? with(?=.* (?:on|in) it\.?$))"
     r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
 )
-"""A thing and its contents; *sure* by the verb alone."""
+"""A thing and its contents; *sure* if the verb alone implies contents."""
 ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
@@ -57,35 +60,33 @@ POSSESSION = re.compile(
     r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag"
     r"|wallet|handbag|satchel|rucksack)"
 )
-_CLOSE_BY = re.compile(
+_AFTER_HOLDER = re.compile(
     r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite)"
     r" (?:the|an?|your) .*| \w+ enough\b.*"
 )
-"""Words behind a holder that say where it is, or what for: *on a nail by the ladder*."""
-_FAR = ("distance", "background")
-"""Words for distant things in view, which hold nothing."""
+"""Words after a holder that say where it is or what it suits: *on a nail by the ladder*."""
+_VIEWS = ("distance", "background")
+"""Nouns for a view, which holds no things."""
+_STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your|my) )?[\w-]+"
+_AWAY = re.compile(
+    rf"(?P<thing>(?:(?! steps? | near (?:me|you)\b).)+?),? "
+    rf"(?P<where>{_STEPS}(?:(?: and|,) {_STEPS})*)"
+)
 
 
-def here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
-    """Add the things of an enumeration to those here."""
+def put_here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
+    """Put the things of an enumeration into the place of the agent."""
     for phrase in find_things(draft, text, start, bare=bare):
         draft.put(phrase)
 
 
-_STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your|my) )?[\w-]+"
-_AWAY = re.compile(
-    rf"(?P<thing>(?:(?! steps? | near (?:me|you)\b).)+?),? (?P<where>{_STEPS}(?:(?: and"
-    rf"|,) {_STEPS})*)"
-)
-
-
 def some_steps_away(text: str) -> re.Match[str] | None:
-    """Return the parts of a thing that is some steps away; None for others."""
+    """Match a thing that is some steps away: *a ball 2 steps left*."""
     return _AWAY.fullmatch(text) if " step" in text else None
 
 
 def read_away(draft: Scene, text: str, start: int) -> bool:
-    """Read a thing that is some steps away; return whether the text has this form."""
+    """Read a thing that is some steps away; return False for another text."""
     away = some_steps_away(text)
     if away is None:
         return False
@@ -98,20 +99,20 @@ def read_away(draft: Scene, text: str, start: int) -> bool:
 def put_in(
     draft: Scene, text: str, start: int, where: str | None, place: str, *, bare: bool = False
 ) -> None:
-    """Put things in, on or under something; those without an article only if ``bare``."""
+    """Put the things of an enumeration in, on or under something."""
     if " " in place:
-        place = _CLOSE_BY.sub("", place)
+        place = _AFTER_HOLDER.sub("", place)
     immaterial = head_noun(place) in IMMATERIAL and not draft.graph.knows(place)
-    if not is_name(place) or place in _FAR or place in DIRECTIONS or immaterial:
+    if not is_name(place) or place in _VIEWS or place in DIRECTIONS or immaterial:
         return
     itself = ROOM_ITSELF.fullmatch(place)
     if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
-        here(draft, text, start, bare=bare)
+        put_here(draft, text, start, bare=bare)
         return
     if POSSESSION.fullmatch(place):
         place = INVENTORY
     for phrase in find_things(draft, text, start, bare=bare):
-        draft.place(phrase, relation(where), place)
+        draft.place(phrase, relation_for(where), place)
         draft.describe(phrase)
         draft.outdate(place, "is", "empty")
 
@@ -119,7 +120,7 @@ def put_in(
 def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> Iterator[Phrase]:
     """Yield the things of an enumeration; those without an article only if ``bare``."""
     if "(" in text:
-        text = _read_brackets(draft, text, start, _BRACKETED)
+        text = _read_brackets(draft, text, start, _IN_BRACKETS)
     for name, states, first, last in things_in(text, bare):
         if head_noun(name) in _NAMELESS and not draft.graph.knows(name):
             continue
@@ -128,31 +129,34 @@ def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> I
 
 
 def with_contents(text: str) -> re.Match[str] | None:
-    """Return the parts of a thing with contents: *a sack that holds a coin*; None for others."""
+    """Match a thing with contents: *a sack that holds a coin*."""
     possible = has_any(text, (" that ", " which ", " containing ", " with "))
     return _WITH_CONTENTS.fullmatch(text) if possible else None
 
 
 @lru_cache(maxsize=4096)
 def may_hold(text: str) -> bool:
-    """True if a part of a list has the form of a thing with contents."""
-    return with_contents(text) is not None or ("(" in text and _HOLDING.search(text) is not None)
+    """True if a part of a list may be a thing with contents."""
+    return with_contents(text) is not None or (
+        "(" in text and _BARE_IN_BRACKETS.search(text) is not None
+    )
 
 
 def read_contents(draft: Scene, text: str, start: int) -> str:
-    """Read the contents in a part of a list; return the part with blanks in their place."""
+    """Read the contents in a part of a list; return the part with the contents blanked."""
     if not may_hold(text):
         return text
     whole = with_contents(text)
     phrase = one_thing(whole["thing"], bare=True) if whole is not None else None
     if whole is None or phrase is None:
-        return _read_brackets(draft, text, start, _HOLDING)
-    hold(draft, whole, start, phrase._replace(start=start + phrase.start, end=start + phrase.end))
+        return _read_brackets(draft, text, start, _BARE_IN_BRACKETS)
+    holder = phrase._replace(start=start + phrase.start, end=start + phrase.end)
+    add_contents(draft, whole, start, holder)
     return whole["thing"].ljust(len(text))
 
 
-def hold(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None:
-    """Read the contents of a thing by a match of :func:`with_contents`."""
+def add_contents(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None:
+    """Add the contents of a thing from a match of :func:`with_contents`."""
     if NOTHING.match(whole["items"]):
         draft.add(holder.name, "is", "empty", holder.start, holder.end)
         return
@@ -161,7 +165,7 @@ def hold(draft: Scene, whole: re.Match[str], start: int, holder: Phrase) -> None
 
 
 def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]) -> str:
-    """Read states and contents in brackets; return the text with blanks in their place."""
+    """Read states and contents in brackets; return the text with the brackets blanked."""
 
     def blank(found: re.Match[str]) -> str:
         states = _ANY_STATE.findall(found["state"] or "")
@@ -171,7 +175,7 @@ def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]
         if phrase is not None and (states or found["items"]):
             span = at + phrase.start, at + phrase.end
             for state in states:
-                draft.add(phrase.name, "is", SAME.get(state, state), *span)
+                draft.add(phrase.name, "is", STATE_SYNONYMS.get(state, state), *span)
             if found["items"]:
                 begin, where = start + found.start("items"), found["where"]
                 put_in(draft, found["items"], begin, where, phrase.name, bare=True)
@@ -180,7 +184,7 @@ def _read_brackets(draft: Scene, text: str, start: int, pattern: re.Pattern[str]
     return pattern.sub(blank, text)
 
 
-def relation(where: str | None) -> str:
+def relation_for(where: str | None) -> str:
     """Return the relation that a preposition states."""
     word = (where or "in").lower()
-    return f"is {_RELATION.get(word, word)}"
+    return f"is {_PREPOSITIONS.get(word, word)}"

@@ -1,4 +1,4 @@
-"""The draft of one text: the place, the things there, and the way taken."""
+"""The draft of one text: the place of the agent, the things there, and the way taken."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from gym_memory.graph.schema import (
 
 __all__ = ["LOOKING", "RELATIVE", "Scene", "seen_relation"]
 
-_UNLIKE = {"locked": "unlocked", "unlocked": "locked"}
-"""States that exclude each other without filling a slot: an unlocked thing may be closed."""
+_OPPOSITES = {"locked": "unlocked", "unlocked": "locked"}
+"""Opposite states without a slot of their own, as an unlocked thing may also be closed."""
 
 
-_SEVERAL = "several places"
+_SHARED_NAME = "several places"
 """State of a name that several places share, as in a maze."""
-_LISTING = 3
-"""Exits named, times sentences, from which a text is taken to name all exits."""
+_MIN_EXITS_BY_SENTENCES = 3
+"""Least product of named exits and sentences with which a text lists all exits."""
 RELATIVE = "is seen"
-"""Relation to where something is as seen from the agent, which holds until the agent acts."""
+"""Relation of a thing to its place relative to the agent, which holds until the next action."""
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
-_ABOUT = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
-"""Words of an action before what it is about."""
-_TRAVEL = re.compile(
+_BEFORE_AIM = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
+"""Words of an action before the thing that it is about."""
+_GOING = re.compile(
     r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b|move(?= to\b))"
     r"(?: (?:to|into|in))? ?(?P<to>.*)"
     r"|(?:exit|leave)$",
@@ -51,14 +51,21 @@ _TRAVEL = re.compile(
 
 @lru_cache(maxsize=1024)
 def _intent(action: str) -> tuple[str | None, bool, bool]:
-    """Return the direction of an action, whether it moves, and whether it looks at something."""
+    """Return the direction of an action, whether it is a move, and whether it looks at a thing."""
     direction = direction_in(action)
-    moves = direction is not None or _TRAVEL.match(action) is not None
+    moves = direction is not None or _GOING.match(action) is not None
     return direction, moves, LOOKING.match(action) is not None
 
 
 class Scene(Draft):
-    """The extraction of a text; nothing in it relates to itself."""
+    """The draft of a text in general English.
+
+    Args:
+        action: The action before the text.
+        graph: Facts before the step.
+        text: The text in plain lines.
+        inventory: The inventory text of the step.
+    """
 
     def __init__(self, action: str, graph: TemporalGraph, text: str = "", inventory: str = ""):
         super().__init__(graph)
@@ -68,9 +75,9 @@ class Scene(Draft):
         self.arrived = False
         self.sentences = 0
         self.is_listed = False
-        """True if the text lists what is here."""
+        """True if the text lists the things here."""
         self.event = action_event(action)
-        """The action's effect on a thing; None for another action."""
+        """Event that the action causes; None for an action without one."""
         self._topic = ""
         self._has_second = False
         self._lower: str | None = None
@@ -81,14 +88,14 @@ class Scene(Draft):
 
     @property
     def text(self) -> str:
-        """Return the text in lower case, to see which names it uses."""
+        """Return the text in lower case, which shows the names in use."""
         if self._lower is None:
             self._lower = self._text.lower()
         return self._lower
 
     @property
     def handled(self) -> str:
-        """Return the thing that the action is about; empty for none."""
+        """Return the thing that the action affects; empty for none."""
         if self._handled is None:
             self._handled = self._find_handled()
         return self._handled
@@ -104,12 +111,12 @@ class Scene(Draft):
 
     @property
     def aim(self) -> str:
-        """Return the thing that the action is about, looks at or asks for; empty for none."""
-        looked = None if self.handled else _ABOUT.match(self.action)
+        """Return the thing that the action affects, looks at or asks for; empty for none."""
+        looked = None if self.handled else _BEFORE_AIM.match(self.action)
         return meant(self, clean_name(self.action[looked.end() :])) if looked else self.handled
 
     def is_handled(self, name: str) -> bool:
-        """True if an unknown name is short for what the action is about: *door, trapdoor*."""
+        """True if an unknown name is short for the thing of the action: *door* for *trapdoor*."""
         handled = self.handled
         if name == handled or self.graph.knows(name):
             return False
@@ -120,12 +127,12 @@ class Scene(Draft):
         )
 
     def thing_called(self, name: str, *, carried: bool | None = None) -> str:
-        """Return the thing that a name means: the action's, if the name is short for it."""
+        """Return the thing that a name means: that of the action if the name is short for it."""
         return self.handled if self.is_handled(name) else meant(self, name, carried=carried)
 
     @property
     def topic(self) -> str:
-        """Return what *it* means: the thing named last, or what the action is about."""
+        """Return what *it* means: the thing named last, or the thing of the action."""
         return self._topic or self.aim
 
     @topic.setter
@@ -134,7 +141,7 @@ class Scene(Draft):
 
     @property
     def person(self) -> str:
-        """Return what *he* or *she* means: the person named last, or whom the action is about."""
+        """Return what *he* or *she* means: the person named last, or the person of the action."""
         gives = self.event is not None and "give" in self.event.kinds
         receiver = clean_name(self.event.holder.text) if self.event is not None and gives else ""
         return next(filter(names_person, (self._topic, self.handled)), meant(self, receiver))
@@ -144,15 +151,15 @@ class Scene(Draft):
         subject, relation, obj = mention.triple
         if subject == obj:
             return
-        if relation == "is" and obj in _UNLIKE:
-            self.outdate(subject, relation, _UNLIKE[obj])
+        if relation == "is" and obj in _OPPOSITES:
+            self.outdate(subject, relation, _OPPOSITES[obj])
         on = Triple(subject, "is", "on")
         if obj == "lit" and relation == "is" and (on in self.graph or on in self.mentions):
-            return  # a lamp that is on
+            return  # it is known as a lamp that is on
         super().note(Mention(mention.triple, *NOWHERE) if self.offset < 0 else mention)
 
     def arrive(self, place: str, start: int, end: int) -> None:
-        """Put the agent into a place, by the way that was taken."""
+        """Put the agent into a place, and add the way that led there."""
         self.arrived = True
         self.enter(place, (start, end))
         way = self.direction or self._named_exit()
@@ -165,18 +172,18 @@ class Scene(Draft):
             self.outdate(None, seen_relation(way), self.left)
 
     def _note_maze(self, place: str) -> None:
-        """Note that several places share a name, if a move leads from one to the next.
+        """Note that several places share a name, since a move led from one to the next.
 
-        Where exits are known, a move that leads nowhere is more likely.
+        If exits of the place are known, a failed move is more likely.
         """
         if not self._exits_of(place):
-            self.add(place, "is", _SEVERAL)
+            self.add(place, "is", _SHARED_NAME)
             for fact in (*self.graph.outgoing(place), *self.graph.incoming(place)):
                 if fact.relation == EXIT or (direction_of(fact.relation) and fact.object == place):
                     self.outdate(*fact)
 
     def _is_several(self, place: str) -> bool:
-        return Triple(place, "is", _SEVERAL) in self.graph
+        return Triple(place, "is", _SHARED_NAME) in self.graph
 
     def _exits_of(self, place: str) -> set[str]:
         known = {f.object for f in self.graph.outgoing(place) if f.relation == EXIT}
@@ -184,27 +191,28 @@ class Scene(Draft):
 
     @property
     def destination(self) -> str:
-        """Return the place to which the action goes, if it names one."""
-        found = None if self.direction else _TRAVEL.match(self.action)
+        """Return the place that the action goes to; empty if it names none."""
+        found = None if self.direction else _GOING.match(self.action)
         name = place_name(found["to"] or "") if found is not None else ""
         return name if is_name(name) else ""
 
     def _named_exit(self) -> str:
-        found = _TRAVEL.match(self.action)
+        found = _GOING.match(self.action)
         name = clean_name(found["to"] or "") if found is not None else ""
         return name if name and Triple(self.left, EXIT, name) in self.graph else ""
 
     def link_back(self) -> None:
-        """Add the way back of a move to a place whose exits allow it; others often bend."""
+        """Add the way back after a move, if the exits of the new place allow it."""
         left, room = self.left, self.room
         if not (self.arrived and self.direction and left and left != room):
             return
         exits = self._exits_of(room)
         back = OPPOSITE[self.direction]
         if not exits or (
-            back not in exits and len(exits) * (self.sentences or _LISTING) >= _LISTING
+            back not in exits
+            and len(exits) * (self.sentences or _MIN_EXITS_BY_SENTENCES) >= _MIN_EXITS_BY_SENTENCES
         ):
-            return  # the way back bends
+            return  # the way seems to bend
         way = Triple(left, way_relation(back), room)
         known = self.graph.value(room, back)
         denied = known not in (None, way) or (known is None and self.graph.fact(way) is not None)
@@ -212,30 +220,30 @@ class Scene(Draft):
             self.add(*way)
 
     def lose_place(self) -> None:
-        """Leave the place unknown."""
+        """Forget the place of the agent."""
         self.room = ""
         self.outdate(PLAYER, "is in", None)
 
     def lose_way(self, way: str) -> None:
-        """End an exit that leads nowhere, and the way that it was taken for."""
+        """End an exit that leads nowhere, and the way assumed there."""
         self.outdate(self.room, EXIT, way)
         self.outdate(None, way_relation(way), self.room)
 
     def has_exit(self, way: str, start: int, end: int, *, of: str = "") -> None:
-        """Add an exit of the place, or of another one."""
+        """Add an exit of this place, or of the place ``of``."""
         if of or self.room:
             self.add(of or self.room, EXIT, way, start, end)
 
     def see_behind(self, way: str, place: str, start: int, end: int, *, of: str = "") -> None:
-        """Add things in view along a way that was not taken yet."""
+        """Add a place in view along a way that is not explored yet."""
         room = of or self.room
         if room and is_name(place) and self.graph.value(room, way) is None:
             self.add(place, seen_relation(way), room, start, end)
 
     def put(self, phrase: Phrase, *, moved: bool = False) -> None:
-        """Add a thing here; if the place is unknown, that it is seen.
+        """Put a thing into this place; if the place is unknown, note that it is seen.
 
-        A thing with the name of one in hand is another one, unless it was ``moved``.
+        A thing with the name of a carried one is another thing, unless it was ``moved``.
         """
         name = phrase.name
         if name in self.held or name in self.moved or not self.graph.knows(name):
@@ -252,9 +260,9 @@ class Scene(Draft):
             self.place(phrase, RELATIVE, "here")
 
     def carry(self, phrase: Phrase) -> str:
-        """Add a thing in hand, and return its name.
+        """Put a thing into the inventory, and return its name.
 
-        A thing of that name which the text shows here is another one.
+        If the text also shows a thing of that name here, that is another thing.
         """
         name = phrase.name
         if name not in self.held:
@@ -270,7 +278,7 @@ class Scene(Draft):
         return name
 
     def _is_in_hand(self, name: str) -> bool:
-        """True if a thing is carried after the action, as far as the step says."""
+        """True if a thing is still carried after the action, as far as the step says."""
         now = self.moved.get(name)
         if now is not None:
             return now.object == INVENTORY
@@ -283,13 +291,13 @@ class Scene(Draft):
     def outdate(
         self, subject: str | None = None, relation: str | None = None, obj: str | None = None
     ) -> None:
-        """See :class:`Draft`; a fact that the text stated before ends, too."""
+        """See :class:`Draft`; a fact that this text stated before ends too."""
         self.outdated[Pattern(subject, relation, obj)] = None
         if subject is not None and relation is not None and obj is not None:
             self.mentions.pop(Triple(subject, relation, obj), None)
 
     def keep_only(self, holder: str, names: Collection[str], *, by: str = "text") -> None:
-        """See :class:`Draft`; what is in hand no more is what the text shows here."""
+        """See :class:`Draft`; a thing missing from the inventory may be the one seen here."""
         super().keep_only(holder, names, by=by)
         for name in self.held if holder == INVENTORY and self._has_second else ():
             second = another(name)
@@ -298,7 +306,7 @@ class Scene(Draft):
                 self._rename(shown, name)
 
     def _rename(self, fact: Triple, name: str) -> None:
-        """Say a fact of this text of a thing of another name, with the same evidence."""
+        """Replace the subject of a fact of this text, and keep its evidence."""
         span = self.mentions.pop(fact)[1:]
         offset, self.offset = self.offset, 0  # the span is one of the whole text
         super().add(name, *fact[1:], *span)
@@ -306,12 +314,12 @@ class Scene(Draft):
 
     @property
     def held(self) -> frozenset[str]:
-        """Return the names of what was carried before the action."""
+        """Return the names of the things carried before the action."""
         if self._held is None:
             self._held = frozenset(fact.subject for fact in self.contents(INVENTORY))
         return self._held
 
 
 def seen_relation(direction: str) -> str:
-    """Return the relation to a place in view; it is no way yet, for its exit is unexplored."""
+    """Return the relation of a place in view, which is not a way until the exit is explored."""
     return f"is seen {way_relation(direction).removeprefix('is ')}"

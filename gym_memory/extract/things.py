@@ -1,4 +1,4 @@
-"""Names of things and places, and the things of an enumeration."""
+"""Names of things and places, and enumerations of things."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from gym_memory.extract.notes.words import Phrase, singular, split_things
-from gym_memory.extract.wording import ON_IN, POSED
+from gym_memory.extract.wording import ON_IN, POSED, either
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "NAME", "NOTHING", "SAME", "STATE_WORD"]
-__all__ += ["VAGUE", "WITH_ARTICLE", "has_any", "is_name", "items_in", "one_thing", "place_name"]
-__all__ += ["things_in"]
+__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "NAME", "NOTHING", "STATE_SYNONYMS"]
+__all__ += [
+    "STATE_WORD",
+    "VAGUE_END",
+    "WITH_ARTICLE",
+    "has_any",
+    "is_name",
+    "items_in",
+    "one_thing",
+]
+__all__ += ["place_name", "things_in"]
 
 _MAX_NAME_WORDS = 6
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
@@ -20,37 +28,27 @@ ARTICLE = r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|\d[\w.]*)\b"
 LOCATED = re.compile(
     rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)$"
 )
-"""Things and where they are: *a mug on the table*."""
+"""Things and their place: *a mug on the table*."""
 WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
-STATE_WORD = (
-    r"(?:open|opened|ajar|closed|shut|locked|unlocked|empty|lit|unlit|broken|on|off|full|hot|cold|"
-    r"providing light|cool|raw|cooked|fried|roasted|grilled|burned|burnt|chopped|sliced|diced"
-    r"|clean|dirty|wet|dry)"
-)
-SAME = {
-    "providing light": "lit",
-    "ajar": "open",
-    "opened": "open",
-    "shut": "closed",
-    "burnt": "burned",
-}
-_SPLIT = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
-_WITH_STATE = re.compile(
+STATE_WORD = either("states")
+STATE_SYNONYMS = {
+    "providing light": "lit", "ajar": "open", "opened": "open", "shut": "closed", "burnt": "burned",
+}  # fmt: skip
+_BETWEEN_THINGS = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
+_STATE_IN_CLAUSE = re.compile(
     r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?|,) "
-    rf"(?P<state>{STATE_WORD})"
-    r"(?: and .*)?$"
+    rf"(?P<state>{STATE_WORD})(?: and .*)?$"
 )
-_IN_BRACKETS = re.compile(
+_STATE_IN_BRACKETS = re.compile(
     rf"(?P<thing>[^()]+?) \((?:that is |which is )?(?P<state>{STATE_WORD})\)$"
 )
-_STATE_FIRST = re.compile(
+_LEADING_STATE = re.compile(
     rf"(?P<article>{ARTICLE} )?"
     r"(?P<state>open|opened|closed|shut|locked|unlocked|empty|lit|unlit) (?=\w)"
 )
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
-    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose"
-    r"|that|which) .*"
+    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|that|which) .*"
     r"| on the (?:floor|ground)"
     r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
@@ -59,31 +57,31 @@ _REMARK = re.compile(
     r"| attached|,|, (?:on|in|to) .*| with .*"
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
-_ONE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
+_LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree)(?=.*s$)) (?=[^\W\d])")
-"""A count, which is no part of the name: it changes while the things stay."""
+"""A count, which is not part of the name, since it changes while the things stay."""
 END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
-"""Words before a thing of which a part is named."""
+"""Words that name a part of the thing after them."""
 _ONE_OF = re.compile(r"(?:one|another) of (?:the|these|those|your|his|her|their) (?=\w)")
-_PROPOSED = re.compile(
+_THAT_CLAUSE = re.compile(
     r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
 )
-"""First words of a rumour or a doubt."""
+"""Beginning of a clause that reports a rumour or a doubt."""
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|null|n/a|empty)\b|\W+$", re.IGNORECASE)
 _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
     *("her", "i", "we", "you", "way", "ways", "lot", "number"),
 )
-_OPEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
-"""Ends of no name, after which a phrase goes on: *the boat comes to a*."""
-_VAGUE_ENDS = _VAGUE_WORDS + _OPEN_ENDS
-VAGUE = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_OPEN_ENDS)})$")
+_BROKEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
+"""Ends of a phrase that breaks off, which is no name: *the boat comes to a*."""
+_VAGUE_ENDS = _VAGUE_WORDS + _BROKEN_ENDS
+VAGUE_END = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_BROKEN_ENDS)})$")
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
-_LEADS = re.compile(
+_ENDS_IN_DIRECTION = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
 )
-_WAY_WORDS = ("north", "south", "east", "west", " up", " down")
-"""Letters of which a match of :data:`_LEADS` has some, as a fast test."""
+_DIRECTION_PARTS = ("north", "south", "east", "west", " up", " down")
+"""Parts of which any match of :data:`_ENDS_IN_DIRECTION` has one, as a fast test."""
 
 
 @lru_cache(maxsize=4096)
@@ -98,65 +96,65 @@ def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
 
 
 def items_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the items of an enumeration, each with where it begins."""
+    """Yield the items of an enumeration with their starts."""
     begin = 0
     several = "," in text or " and " in text
-    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
+    for cut in [*(_BETWEEN_THINGS.finditer(text) if several else ()), None]:
         yield begin, text[begin : cut.start() if cut else len(text)]
         begin = cut.end() if cut else len(text)
 
 
 def one_thing(text: str, bare: bool) -> Phrase | None:
-    """Read one thing, its states before the name, in a clause or in brackets."""
+    """Return the thing that a text names, with its states; None if the text names none."""
     states: list[str] = []
     end = len(text)
     clause = has_any(text, (" that ", " which ", ")", ", "))
-    for pattern in (_WITH_STATE, _IN_BRACKETS) if clause else ():
+    for pattern in (_STATE_IN_CLAUSE, _STATE_IN_BRACKETS) if clause else ():
         found = pattern.fullmatch(text[:end])
         if found is not None:
             states.append(found["state"].lower())
             end = found.end("thing")
     remark = _REMARK.search(text, 0, end)
     end = remark.start() if remark is not None and remark.start() else end
-    article = _ONE.match(text)
+    article = _LEADING_ARTICLE.match(text)
     if (article is None and not bare) or NOTHING.match(text):
         return None
-    if "that " in text and _PROPOSED.search(text):
+    if "that " in text and _THAT_CLAUSE.search(text):
         return None
-    first = _COUNT.match(text[:end]) or _STATE_FIRST.match(text[:end])
+    first = _COUNT.match(text[:end]) or _LEADING_STATE.match(text[:end])
     begin = first.end() if first is not None else 0
     if first is not None and first.lastgroup:
         states.append(first["state"].lower())
     phrases = split_things(text[begin:end], begin)
-    if len(phrases) != 1 or not is_name(phrases[0].name) or _leads(phrases[0].name):
+    if len(phrases) != 1 or not is_name(phrases[0].name) or _ends_in_direction(phrases[0].name):
         return None
     named = phrases[0]
-    own = tuple(SAME.get(state, state) for state in (*named.states, *states))
+    own = tuple(STATE_SYNONYMS.get(state, state) for state in (*named.states, *states))
     name = clean_name(named.name).removeprefix("your ")
     one_of = _ONE_OF.match(name)
     return Phrase(singular(name[one_of.end() :]) if one_of else name, own, *named[2:])
 
 
-def _leads(name: str) -> bool:
-    """True if a name ends with where something leads."""
-    return has_any(name, _WAY_WORDS) and _LEADS.search(name) is not None
+def _ends_in_direction(name: str) -> bool:
+    """True if a name ends with the direction of a way: *a passage to the north*."""
+    return has_any(name, _DIRECTION_PARTS) and _ENDS_IN_DIRECTION.search(name) is not None
 
 
 def has_any(text: str, parts: Iterable[str]) -> bool:
-    """True if a text has one of the parts; a fast test before a slow pattern."""
+    """True if a text has one of the parts, as a fast test before a slow pattern."""
     return any(map(text.__contains__, parts))
 
 
 def is_name(name: str) -> bool:
-    """True if words can be the name of a thing or a place."""
+    """True if the words can name a thing or a place."""
     words = name.split()
     if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] == "too":
         return False
     if "]" in name or "}" in name or "{" in name:
         return False
-    return not (name.endswith(_VAGUE_ENDS) and VAGUE.search(name))
+    return not (name.endswith(_VAGUE_ENDS) and VAGUE_END.search(name))
 
 
 def place_name(text: str) -> str:
-    """Return the name of a place as facts hold it: without any article."""
+    """Return the name of a place as in facts: in lower case, without articles."""
     return " ".join(word for word in clean_name(text).split() if word not in ("a", "an", "the"))
