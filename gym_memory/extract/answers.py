@@ -165,9 +165,8 @@ def _agrees(words: str, kinds: tuple[str, ...]) -> bool:
     """True unless the words state a result that the action does not have: *locked* for *open*."""
     states = _STATES.intersection(split_words(words.lower()))
     wanted = {state for kind in kinds for state in _EFFECTS.get(kind, ())}
-    return (
-        not states or not wanted or not wanted.isdisjoint(STATE_SYNONYMS.get(s, s) for s in states)
-    )
+    same = (STATE_SYNONYMS.get(state, state) for state in states)
+    return not states or not wanted or not wanted.isdisjoint(same)
 
 
 def _confirmation(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:

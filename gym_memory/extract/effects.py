@@ -389,9 +389,8 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
     if event.tail.startswith(_LEAVES_PLACE) or event.tail.endswith(" your feet"):
         into = _NEW_PLACE.search(event.tail)
         if into is not None and not ROOM_ITSELF.fullmatch(clean_name(into["place"])):
-            draft.place(
-                phrase, relation_for(into["where"]), meant(draft, clean_name(into["place"]))
-            )
+            holder = meant(draft, clean_name(into["place"]))
+            draft.place(phrase, relation_for(into["where"]), holder)
             return True
         lose(draft, name)
         draft.put(phrase, moved=True)

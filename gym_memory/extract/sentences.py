@@ -1,4 +1,4 @@
-"""Sentences: their clauses, and which of them state facts, name ways or report events."""
+"""Sentences, read by the forms of their clauses, the ways that they name and their events."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from gym_memory.core.text import word_set
 from gym_memory.extract.denials import read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, SELVES, WATERS, Event, events_in
-from gym_memory.extract.forms import DOUBTFUL, IS, Match, forms_for, read_state
+from gym_memory.extract.forms import DOUBTFUL, IN_STATE, Match, forms_for, read_state
 from gym_memory.extract.notes.words import verb_forms
 from gym_memory.extract.places import MOVED, PASSABLE, WAYS, is_denied, ways_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, place_name
+from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import DIRECTIONS, head_noun
 
 __all__ = ["read_sentence"]
@@ -24,70 +25,46 @@ _BEHIND = re.compile(
     rf"| from |[.!]*$)"
 )
 """Place at the end of a way: *north to the mill*."""
-_CLAUSES = re.compile(
+_BETWEEN_CLAUSES = re.compile(
     r", (?:and|but|while|with|where) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above"
     r"|near|it is) )"
 )
 _JOINING = frozenset(("and", "but", "while", "with", "where"))
-"""Words without one of which, or a semicolon, a sentence is one clause."""
-_STEEP = {"descend": "down", "ascend": "up"}
-"""Verbs of stairs to the direction in which they lead."""
+"""Words of which a sentence with several clauses has one, unless it has a semicolon."""
+_WAY_VERBS = {"descend": "down", "ascend": "up"}
+"""Direction of a way by its verb."""
 _OPINIONS = frozenset(
-    form
-    for verb in (
-        "believe",
-        "claim",
-        "suspect",
-        "suppose",
-        "assume",
-        "insist",
-        "swear",
-        "reckon",
-        "doubt",
-        "pretend",
-        "imagine",
-        "wonder",
-        "guess",
-        "think",
-        "remember",
-        "dream",
-    )
-    for form in verb_forms(verb)
-) | {"legend", "rumour", "rumor", "according"}
-"""Words by which what follows may be untrue."""
-_SAYS = re.compile(
+    (*(f for verb in phrases("opining") for f in verb_forms(verb)), *phrases("hearsay"))
+)
+"""Words of an opinion, which may be untrue."""
+_REPORTED_SPEECH = re.compile(
     r"(?<=\w) (?:(?:says?|said|announces?|explains?|(?:tells?|told|warns?) (?:you|us|me|\w+))"
     r"(?: that)? (?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody"
     r"|nothing)\b)"
     r"|(?:warns?|reads?) that )"
 )
-"""Words before what is said without quotation marks."""
-_SAYING = frozenset(
-    form
-    for verb in ("say", "announce", "warn", "explain", "tell", "read")
-    for form in verb_forms(verb)
-)
-"""Words without one of which nothing is said so, as a fast test."""
+"""Introduction of reported speech: *the guard says that the*."""
+_SAYING = frozenset(form for verb in phrases("saying") for form in verb_forms(verb))
+"""Words of which reported speech has one, as a fast test."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _REASON = re.compile(r"\b(?:since|because|as) |[;:—–] ?| - ")
 _UNDONE = re.compile(
     r"\bbut (?:it|they) (?:\w+ly )?(?!is|are|was|were|do|does|seem|look|feel|appear|ha[sd]|have"
-    r"|contain"
-    r"|smell|taste|sound|weigh|reveal|turns? out)\w"
+    r"|contain|smell|taste|sound|weigh|reveal|turns? out)\w"
 )
-"""A contrast in which the thing does something else, not one that describes it."""
-_LOST = re.compile(r"no longer (?=have|carry|hold)")
-_MOVING = frozenset(("come", "leave"))
+"""A contrast that undoes an event, not one that describes the thing."""
+_LOSING = re.compile(r"no longer (?=have|carry|hold)")
+_COMING_OR_LEAVING = frozenset(("come", "leave"))
 
 
 def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
-    """Read a sentence by the first form that fits, and the ways that it names."""
+    """Read the ways that a sentence names, then its forms, or else its events."""
     draft.offset = offset
-    ways, clauses, events = _analysis(sentence)
+    ways, clauses, events = _analyze(sentence)
     named = ways and draft.room and not draft.is_look and MOVED.match(sentence) is None
     for start, end in ways if named else ():
         way = sentence[start:end].lower().replace("-", "").rstrip("s")
-        way = _STEEP.get(way, way)
+        way = _WAY_VERBS.get(way, way)
         draft.has_exit(way, start, end)
         there = _BEHIND.match(sentence, end)
         name = place_name(there["place"]) if there is not None else ""
@@ -104,12 +81,15 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _analysis(
+def _analyze(
     sentence: str,
 ) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[Match]], Sequence[Event]]:
-    """Return the ways that a sentence names, the forms of its clauses, and its events."""
+    """Return the spans of ways, the matches of each clause, and the events of a sentence.
+
+    Reported speech, questions, opinions and denials state none, except for what a denial ends.
+    """
     lower = sentence.lower()
-    speech = None if _SAYING.isdisjoint(word_set(lower)) else _SAYS.search(lower)
+    speech = None if _SAYING.isdisjoint(word_set(lower)) else _REPORTED_SPEECH.search(lower)
     if speech is not None:
         sentence, lower = sentence[: speech.start()], lower[: speech.start()]
     words = word_set(lower)
@@ -119,13 +99,13 @@ def _analysis(
     if denial is not None:
         return ways_in(lower), ((denial,),), ()
     if is_denied(lower):
-        lost = not is_denied(_LOST.sub("", lower))
+        lost = not is_denied(_LOSING.sub("", lower))
         return ways_in(lower), _reasons(sentence), events_in(sentence) if lost else ()
-    contrast = "; " in lower or ", but " in lower  # of two such clauses no form holds both
+    contrast = "; " in lower or ", but " in lower  # no form covers two such clauses
     whole = () if contrast else _matches(sentence, lower, 0, len(sentence))
     clauses = [whole]
     joined = not clauses[0] and not (_JOINING.isdisjoint(words) and ";" not in sentence)
-    cuts = tuple(_CLAUSES.finditer(sentence)) if joined else ()
+    cuts = tuple(_BETWEEN_CLAUSES.finditer(sentence)) if joined else ()
     begin = 0
     for cut in (*cuts, None) if cuts else ():
         clauses.append(_matches(sentence, lower, begin, cut.start() if cut else len(sentence)))
@@ -133,7 +113,7 @@ def _analysis(
     sure = clauses[0] and clauses[0][-1][1] not in DOUBTFUL
     events: Sequence[Event] = () if sure else events_in(sentence)
     if events and "but " in lower:
-        events = _lasting(events, lower)
+        events = _not_undone(events, lower)
     ways = () if any(map(_moves, events)) else ways_in(lower)
     if ways and _is_immaterial(lower):
         rest = _NEXT_CLAUSE.search(lower)
@@ -141,8 +121,8 @@ def _analysis(
     return ways, clauses, events
 
 
-def _lasting(events: Sequence[Event], lower: str) -> Sequence[Event]:
-    """Return the events without those that *but* undoes: *you lift it, but it slips back*."""
+def _not_undone(events: Sequence[Event], lower: str) -> Sequence[Event]:
+    """Return the events unless *but* undoes them: *you lift it, but it slips back*."""
     undone = _UNDONE.search(lower)
     if undone is None or any(event.subject.start > undone.start() for event in events):
         return events
@@ -150,22 +130,22 @@ def _lasting(events: Sequence[Event], lower: str) -> Sequence[Event]:
 
 
 def _reasons(sentence: str) -> Sequence[Sequence[Match]]:
-    """Return the state for which something is refused: *you can't, as the chest is locked*."""
+    """Return the match of the reason in a refusal: *you can't, as the chest is locked*."""
     reason = _REASON.search(sentence)
-    found = IS.match(sentence, reason.end()) if reason is not None else None
+    found = IN_STATE.match(sentence, reason.end()) if reason is not None else None
     return () if found is None else (((found, read_state),),)
 
 
 def _is_immaterial(lower: str) -> bool:
-    """True if a sentence begins with what leads nowhere: *the wind blows from the west*."""
+    """True if the subject leads nowhere: *the wind blows from the west*."""
     article, _, rest = lower.partition(" ")
     noun = rest.partition(" ")[0]
     return article in ("a", "an", "the") and (noun in IMMATERIAL or noun in WATERS)
 
 
 def _moves(event: Event) -> bool:
-    """True if a person comes or leaves, so that a direction is only where from or to."""
-    if _MOVING.isdisjoint(event.kinds):
+    """True if a person comes or leaves, so that a direction in the clause is not an exit."""
+    if _COMING_OR_LEAVING.isdisjoint(event.kinds):
         return False
     who = event.subject.text.lower()
     named = PASSABLE.search(f"{head_noun(who)} {event.tail}")  # the vandals left by the north exit
@@ -173,7 +153,7 @@ def _moves(event: Event) -> bool:
 
 
 def _matches(sentence: str, lower: str, begin: int, end: int) -> list[Match]:
-    """Return the forms of a clause; more than one only if the first ones may not hold."""
+    """Return the matches of a clause, up to the first one that cannot fit by chance."""
     found: list[Match] = []
     first = lower[begin:end].split(None, 1)[:1]
     words = word_set(lower)

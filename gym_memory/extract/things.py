@@ -11,16 +11,8 @@ from gym_memory.extract.wording import ON_IN, POSED, either
 from gym_memory.graph.schema import clean_name
 
 __all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "NAME", "NOTHING", "STATE_SYNONYMS"]
-__all__ += [
-    "STATE_WORD",
-    "VAGUE_END",
-    "WITH_ARTICLE",
-    "has_any",
-    "is_name",
-    "items_in",
-    "one_thing",
-]
-__all__ += ["place_name", "things_in"]
+__all__ += ["STATE_WORD", "VAGUE_END", "WITH_ARTICLE", "has_any", "is_name", "items_in"]
+__all__ += ["one_thing", "place_name", "things_in"]
 
 _MAX_NAME_WORDS = 6
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
