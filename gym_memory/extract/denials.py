@@ -8,14 +8,13 @@ from collections.abc import Callable
 from gym_memory.core.text import word_set
 from gym_memory.extract.effects import end_state, lose, remove
 from gym_memory.extract.known import meant
-from gym_memory.extract.places import ARE, YOU
 from gym_memory.extract.placing import find_things
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME, STATE_WORD
-from gym_memory.extract.wording import STOP
+from gym_memory.extract.wording import ARE, STOP, YOU
 from gym_memory.graph.schema import INVENTORY, clean_name
 
-__all__ = ["EMPTY_HANDS", "read_denial"]
+__all__ = ["EMPTY_HANDS", "is_denied", "read_denial"]
 
 _BAG = r"(?:hands|pockets|inventory|pack|bag|backpack)"
 _NOTICED = re.compile(
@@ -65,6 +64,16 @@ _NOTHING_IN = re.compile(
     rf"|(?P<holder>{ARTICLE} {NAME}) (?:contains?|holds?) nothing{STOP}"
 )
 _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
+)
+_DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
+"""Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
+
+
+def is_denied(sentence: str) -> bool:
+    """True if a sentence in lower case denies or supposes something."""
+    return not _DENYING.isdisjoint(word_set(sentence)) and _DENIED.search(sentence) is not None
 
 
 def read_denial(sentence: str, lower: str) -> tuple[re.Match[str], _Read] | None:

@@ -47,7 +47,6 @@ from gym_memory.extract.persons import (
     read_departure,
     read_named,
 )
-from gym_memory.extract.places import ARE, PASSABLE, WAYS, YOU
 from gym_memory.extract.placing import (
     add_contents,
     find_things,
@@ -70,7 +69,9 @@ from gym_memory.extract.things import (
     items_in,
     place_name,
 )
+from gym_memory.extract.ways import PASSABLE, WAYS
 from gym_memory.extract.wording import (
+    ARE,
     BE,
     BY,
     ENDS_OF_HERE,
@@ -83,6 +84,7 @@ from gym_memory.extract.wording import (
     SEE,
     STOP,
     THINGS,
+    YOU,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation, head_noun
 

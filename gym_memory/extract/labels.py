@@ -19,7 +19,6 @@ from gym_memory.extract.label_kinds import (
 )
 from gym_memory.extract.layout import LabelItems, LayoutItem
 from gym_memory.extract.notes.words import Phrase
-from gym_memory.extract.places import BARRED
 from gym_memory.extract.placing import may_hold, put_in, read_away, read_contents, relation_for
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import (
@@ -32,6 +31,7 @@ from gym_memory.extract.things import (
     place_name,
     things_in,
 )
+from gym_memory.extract.ways import BARRED
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, SHORT_DIRECTIONS, clean_name
 
 __all__ = ["read_carried", "read_label"]

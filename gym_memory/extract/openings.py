@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from gym_memory.extract.known import meant
-from gym_memory.extract.places import YOU
 from gym_memory.extract.placing import find_things, put_here, put_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME
-from gym_memory.extract.wording import SEE, STOP, THINGS
+from gym_memory.extract.wording import SEE, STOP, THINGS, YOU
 from gym_memory.graph.schema import clean_name
 
 __all__ = ["OPENS", "REVEALING", "REVEALS", "SEARCH_FINDS", "YOU_OPEN", "is_door"]

@@ -8,10 +8,10 @@ from gym_memory.extract.effects import remove
 from gym_memory.extract.events import INTANGIBLE
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, kind_of_noun, names_person
-from gym_memory.extract.places import PASSABLE
 from gym_memory.extract.placing import find_things
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME, WITH_ARTICLE, is_name
+from gym_memory.extract.ways import PASSABLE
 from gym_memory.extract.wording import BE, BY, HERE, LEADS, POSED, STOP, THINGS, either, phrases
 from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 

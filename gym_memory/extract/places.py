@@ -1,28 +1,26 @@
-"""The agent's place, and the ways out that sentences name."""
+"""The place of the agent, as labels, titles and sentences name it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
-from gym_memory.core.text import word_set
+from gym_memory.extract.denials import is_denied
 from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
 from gym_memory.extract.label_kinds import PLACE, WITHIN
 from gym_memory.extract.layout import Layout
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import COMPASS, NAME, has_any, is_name, place_name
+from gym_memory.extract.things import NAME, has_any, is_name, place_name
 from gym_memory.extract.titles import STATE_OF_PLACE, Title
-from gym_memory.graph.schema import DIRECTIONS, head_noun
+from gym_memory.extract.wording import ARE, YOU
+from gym_memory.graph.schema import head_noun
 
-__all__ = ["ARE", "BARRED", "MOVED", "PASSABLE", "WAYS", "YOU", "is_denied", "read_place"]
-__all__ += ["ways_in"]
+__all__ = ["MOVED", "read_place"]
 
-YOU = r"(?:You|I|We)"
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
-ARE = r"(?:'re| are|'m| am)"
 _END = (
     r"(?: (?:above|along|at|before|behind|below|beneath|beside|facing|filled|from|full|in|near|on"
     r"|overlooking|surrounded|under|again|now|as|when|while|just|once more|(?:\w+ed )?with|where"
@@ -102,58 +100,6 @@ _NO_ROOM = re.compile(
     re.IGNORECASE,
 )
 """Words that follow *in*, *at* or *of* and name no place."""
-_DENIED = re.compile(
-    r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
-)
-WAYS = (
-    r"paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
-    r"|tunnels?|halls?|hallway|openings?|holes?|gates?|gateway|arch|archway|roads?|trails?|tracks?"
-    r"|lanes?|avenue|(?:foot|path|walk)(?:path|way)|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
-)
-"""Nouns for what one goes through or along."""
-_WAY = re.compile(
-    rf"\b(?P<side>{COMPASS})ern (?:{WAYS}|one)\b|\b(?P<way>{COMPASS}|(?:up"
-    rf"|down)(?= stair))(?:ward)?s?\b"
-    r"(?!-[a-z]*ern| of\b"
-    r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
-    r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
-    r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
-    r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
-    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b)"
-    r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
-    r"(?P<falls>descends?|ascends?)\b"
-)
-PASSABLE = re.compile(
-    rf"\b(?:{WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
-    r"|winds?|climbs?|descends?)\b"
-)
-_RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
-"""Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
-_AIMED = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
-"""A slope, whose way is the direction that it names: *the path goes up to the north*."""
-_STEPS = re.compile(r"\b(?:stair(?:s|case|way)|steps|ladder|ramp|scramble|slide|chute)\b")
-"""Nouns for what leads up or down, wherever else it leads."""
-_WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
-BARRED = re.compile(
-    r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|bars|impossible|\w*unclimbable"
-    r"|impassable|sealed|nailed|except|prevents?|boarded|rubble|locked|collapsed|once"
-    r"|too \w+ (?:to|for)|might|would|could|if|wall)\b"
-)
-"""Words beside a direction in which nothing leads."""
-_DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
-"""Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
-_CLAUSE = re.compile(
-    r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while)\b"
-    r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
-)
-_OF_LAST = re.compile(r",? (?:which|but it|that is)\b")
-_DIRECTED = frozenset(
-    f"{way}{ending}"
-    for way in DIRECTIONS
-    if way not in ("in", "out")
-    for ending in ("", "s", "ward", "wards", "ern")
-) | {"descend", "descends", "ascend", "ascends"}
-"""Words without one of which a sentence names no way."""
 _PLACES = (_ROOM, _CALLED, _ENTERED, _INTO)
 _LEAD = re.compile(
     r"(?:(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
@@ -175,57 +121,78 @@ _REFUSAL = re.compile(
 _SHUT = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
 """Words for things that bar a way at present."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
-_NO_WAY = re.compile(r"\btype\b(?! of)|\d steps?\b")
-"""A word of instructions, whose directions are commands, and how far off a thing is."""
 _MAX_REFUSAL_CHARS = 160
 _GOING = frozenset(("travel", "leave", "come", "follow"))
 
 
 def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]]) -> None:
-    """Read where the agent is; after a move that nothing explains, the place is unknown."""
+    """Read where the agent is; after a move to no named place, forget its place."""
+    if (
+        _read_label(draft, layout)
+        or _read_title(draft, reversed(layout.titles), apart=False)
+        or (not draft.is_look and _read_sentences(draft, sentences))
+        or _read_title(draft, layout.titles[:1], apart=True)
+    ):
+        return
+    _read_unnamed(draft, layout.prose, sentences)
+
+
+def _read_label(draft: Scene, layout: Layout) -> bool:
+    """Read the place that a label names; return False without one."""
     for labelled in layout.labels:
         if labelled.kind == PLACE and labelled.items:
             name = place_name(_unremarked(WITHIN.sub("", labelled.items[0].text.strip('"'))))
             if is_name(name) and any(map(str.isalpha, name)):
                 draft.arrive(name, *labelled.items[0].span)
-                return
-    for title in reversed(layout.titles):
-        if not title.apart and _is_place(draft, title):
+                return True
+    return False
+
+
+def _read_title(draft: Scene, titles: Iterable[Title], *, apart: bool) -> bool:
+    """Read the first title that names a place; return False without one."""
+    for title in titles:
+        if title.apart == apart and _is_place(draft, title):
             _arrive(draft, title)
-            return
-    for at in () if draft.is_look else reversed(range(len(sentences))):
+            return True
+    return False
+
+
+def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
+    """Read the place that the last possible sentence names; return False without one."""
+    for at in reversed(range(len(sentences))):
         sentence, offset = sentences[at]
         for found in _named_places(sentence):
             aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
             if aside and not has_any(sentence, (" now ", " suddenly ")):
                 continue  # on a chair, beside a table
             name = place_name(found["name"])
-            if (
-                draft.room
-                and " now " in sentence
-                and (
-                    kind_of_noun(name) in (CONTAINER, SUPPORTER)
-                    or Triple(name, "is in", draft.room) in draft.graph
-                )
-            ):
-                return  # now on the bed, in the same room
+            if draft.room and " now " in sentence and _is_here(draft, name):
+                return True  # now on the bed, in the same room
             if found.re is _INTO and not draft.is_move:
                 continue
             if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):
-                continue  # at a shelf, on which things are
+                continue  # at a shelf with things on it
             if is_name(name):
                 start = offset + found.start("name")
                 if any(_is_refusal(before) for before, _ in sentences[:at]):
-                    draft.direction = None  # the place is named again after a refused move
+                    draft.direction = None  # the text only repeats the place after a refusal
                     draft.is_move = draft.is_move and name != draft.left
                 draft.arrive(name, start, start + len(found["name"]))
-                return
-    for title in layout.titles[:1]:
-        if title.apart and _is_place(draft, title):
-            _arrive(draft, title)
-            return
-    falls = " through " in layout.prose or " down the " in layout.prose
-    if falls and _FALLS.search(layout.prose):
+                return True
+    return False
+
+
+def _is_here(draft: Scene, name: str) -> bool:
+    """True if a name means furniture or a thing in the place of the agent."""
+    if kind_of_noun(name) in (CONTAINER, SUPPORTER):
+        return True
+    return Triple(name, "is in", draft.room) in draft.graph
+
+
+def _read_unnamed(draft: Scene, prose: str, sentences: Sequence[tuple[str, int]]) -> None:
+    """Read a move whose text names no place: it may fail, reach its aim or lead anywhere."""
+    falls = " through " in prose or " down the " in prose
+    if falls and _FALLS.search(prose):
         draft.lose_place()
         return
     aim = draft.destination if draft.is_move and sentences else ""
@@ -236,9 +203,9 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
     if draft.is_move and _acts(sentences):
         return
     if draft.is_move and sentences and draft.direction not in ("in", "out"):  # of the chair
-        if not _is_refusal(layout.prose):
+        if not _is_refusal(prose):
             draft.lose_place()
-        elif draft.direction and not _SHUT.search(layout.prose):
+        elif draft.direction and not _SHUT.search(prose):
             draft.lose_way(draft.direction)
 
 
@@ -298,11 +265,6 @@ def _is_place(draft: Scene, title: Title) -> bool:
     return draft.kind_of(name) == ROOM
 
 
-def is_denied(sentence: str) -> bool:
-    """True if a sentence in lower case denies or supposes something."""
-    return not _DENYING.isdisjoint(word_set(sentence)) and _DENIED.search(sentence) is not None
-
-
 def _is_refusal(text: str) -> bool:
     """True if a short answer says that a move did not succeed."""
     short = len(text.strip()) <= _MAX_REFUSAL_CHARS
@@ -311,32 +273,3 @@ def _is_refusal(text: str) -> bool:
 
 def _is_doubtful(sentence: str) -> bool:
     return sentence.endswith("?") or is_denied(sentence.lower())
-
-
-def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
-    """Return where a sentence in lower case names directions in which something leads."""
-    if _DIRECTED.isdisjoint(word_set(sentence)) or not PASSABLE.search(sentence):
-        return ()
-    if sentence.startswith(("you try", "you want", "you attempt")) or _NO_WAY.search(sentence):
-        return ()
-    begin, ways = 0, []
-    for cut in [*_CLAUSE.finditer(sentence), None]:
-        end = cut.start() if cut else len(sentence)
-        if not BARRED.search(sentence, begin, end):
-            ways += [
-                found.span(found.lastgroup or 0)
-                for found in _WAY.finditer(sentence, begin, end)
-                if not (found["steep"] and _only_rises(sentence, begin, found.start("steep"), end))
-            ]
-        elif _OF_LAST.match(sentence, begin):  # a door to the west, which is nailed shut
-            del ways[-1:]
-        begin = end
-    return ways
-
-
-def _only_rises(sentence: str, begin: int, at: int, end: int) -> bool:
-    """True if what goes up or down in a clause is no way up: *the curtain goes up*."""
-    if _AIMED.match(sentence, at, end):
-        return not _STEPS.search(sentence, begin, at)
-    rises = _RISES.search(sentence, begin, at) is not None
-    return rises and not _WAY_NOUN.search(sentence, begin, end)

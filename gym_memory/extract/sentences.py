@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from gym_memory.core.text import word_set
-from gym_memory.extract.denials import read_denial
+from gym_memory.extract.denials import is_denied, read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, SELVES, WATERS, Event, events_in
 from gym_memory.extract.forms import DOUBTFUL, IN_STATE, Match, forms_for, read_state
 from gym_memory.extract.notes.words import verb_forms
-from gym_memory.extract.places import MOVED, PASSABLE, WAYS, is_denied, ways_in
+from gym_memory.extract.places import MOVED
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, place_name
+from gym_memory.extract.ways import PASSABLE, WAYS, ways_in
 from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import DIRECTIONS, head_noun
 

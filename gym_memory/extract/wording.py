@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gym_memory.core.text import letter_words
 
-__all__ = ["BE", "BY", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE", "ON_IN"]
-__all__ += ["POSED", "SEE", "STOP", "THINGS", "either", "phrases"]
+__all__ = ["ARE", "BE", "BY", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE", "ON_IN"]
+__all__ += ["POSED", "SEE", "STOP", "THINGS", "YOU", "either", "phrases"]
 
 _GROUPS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
 
@@ -23,6 +23,8 @@ def either(group: str) -> str:
     return f"(?:{'|'.join(phrases(group))})"
 
 
+YOU = r"(?:You|I|We)"
+ARE = r"(?:'re| are|'m| am)"
 THINGS = r"[^.!?:;\n]+?"
 STOP = r"[.!]*[\"']?$"
 _FLOOR = r"(?:on|upon) the (?:floor|ground)"
