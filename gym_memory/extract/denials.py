@@ -68,7 +68,7 @@ _DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
 )
 _DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
-"""Words without one of which :data:`_DENIED` is not found; *t* is that of *can't*."""
+"""Words of which any match of :data:`_DENIED` has one; *t* is the end of *can't*."""
 
 
 def is_denied(sentence: str) -> bool:

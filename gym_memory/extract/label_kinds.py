@@ -1,4 +1,4 @@
-"""The form of a label, and the kind of what it heads: a place, exits, things carried or here."""
+"""Labels and their kinds: of a place, of exits, of carried things, of things here and others."""
 
 from __future__ import annotations
 
@@ -6,46 +6,43 @@ import re
 from functools import lru_cache
 
 from gym_memory.extract.notes.words import PEOPLE
+from gym_memory.extract.wording import either
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["CARRIED", "EXITS", "GAINED", "HERE", "HOLDER", "LOST", "PLACE", "STATE"]
 __all__ += ["CONTENTS", "LABEL", "WITHIN", "kind_of_label"]
 
-
 PLACE, EXITS, CARRIED, GAINED, LOST = "place", "exits", "carried", "gained", "lost"
 HERE, HOLDER, STATE = "here", "holder", "state"
-"""Kinds of labels: the place, ways out, all that is carried, what comes and goes of it, what is
-here, what is in a thing, others."""
+"""Kinds of labels: the place, exits, all carried things, things gained and lost, things here, the
+contents of a thing, and any other value."""
 LABEL = re.compile(
     r"(?P<label>(?:[A-Za-z]|\$(?=:))[\w'/]*(?:\.[A-Za-z][\w]+)*(?:,?[ -][\w'/]+){0,11})"
     r"(?: \([^()\n]{1,60}\))?[ \t]*"
     r"(?:(?:\*\*|__)[ \t]*)?"
     r"(?::(?!//)(?!(?<=\d:)\d\d\b)|=>?|->|\|)[ \t]*(?:(?:\*\*|__)[ \t]*)?(?P<value>[^\n]*)"
 )
-_THINGS = (
-    r"(?:items?|objects?|things?|others|characters?|people|persons?|npcs?|creatures?|enemies|monsters?"
-    r"|foes?|mobs?|opponents?|containers?|receptacles?|furniture|entities)"
-)
-_BAG = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
-_WAY = rf"(?:{'|'.join(DIRECTIONS)}) "
+_THINGS = either("things_listed")
+_INVENTORY = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
+_DIRECTION = rf"(?:{'|'.join(DIRECTIONS)}) "
 _KINDS = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
                 r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
                 r"|(?:you|i)(?:'re|'m| are| am)(?: now)?(?: (?:here|in|at))?|where"),
-        (EXITS, rf"(?:there are )?(?:(?!{_WAY})[a-z]+ ){{0,2}}(?:exits?|paths|ways|ways? out)"
+        (EXITS, rf"(?:there are )?(?:(?!{_DIRECTION})[a-z]+ ){{0,2}}(?:exits?|paths|ways|ways? out)"
                 r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
-                r"|doors|neighbou?rs|[a-z]+ directions|(?:from here )?you can (?:go|move|travel"
-                r"|walk)(?: to)?"
+                r"|doors|neighbou?rs|[a-z]+ directions"
+                r"|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
         (CARRIED, r"(?:in )?(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}inv(?:entory)?"
                   r"(?:,? you see| contains)?"
-                  r"|(?:(?:you|i)(?:'re|'m| are| am) |(?:agent|player) (?:is )?)?(?:now "
-                  r"|currently )?"
-                  r"(?:carrying|holding|wearing|wielding|using)"
-                  r"(?: the following)?|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
+                  r"|(?:(?:you|i)(?:'re|'m| are| am) |(?:agent|player) (?:is )?)?"
+                  r"(?:now |currently )?(?:carrying|holding|wearing|wielding|using)"
+                  r"(?: the following)?"
+                  r"|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
                   r"(?: the following)?"
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
                   r"(?: (?:items?|things?|objects?))?"
@@ -57,10 +54,10 @@ _KINDS = tuple(
                  r"|got|found|took|pick(?:ed)? up|gained|obtained)"
                  r"(?: the following(?: \w+)?)?|new items?"
                  r"|(?:items? )?(?:gained|received|acquired|obtained|found|added)"
-                 rf"(?: to {_BAG})?"),
+                 rf"(?: to {_INVENTORY})?"),
         (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up|no longer (?:have|carry|hold))"
                r"|(?:items? )?(?:lost|removed)"
-               rf"|(?:items? )?(?:removed|lost|taken) from {_BAG}"),
+               rf"|(?:items? )?(?:removed|lost|taken) from {_INVENTORY}"),
         (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
                r"|visible|nearby|also (?:here|present|nearby)|contents|(?:in )?view|in sight|sees?"
@@ -75,16 +72,16 @@ _KINDS = tuple(
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+|contents of [\w' -]+"),
     )
 )  # fmt: skip
-_WORD_JOINTS = re.compile(r"[_.]|(?<=[a-z])(?=[A-Z])")
-"""Joints between the words of an identifier."""
+_WORD_BOUNDARY = re.compile(r"[_.]|(?<=[a-z])(?=[A-Z])")
+"""Boundaries between the words of an identifier."""
 CONTENTS = r"(?:,? (?:that|which)\b| (?:contains?|holds?|consists? of)\b).*"
-"""Regular expression of the words after a holder in a label."""
+"""Regular expression for the words after a holder in a label."""
 WITHIN = re.compile(r"(?:in|at|inside) (?=(?:the|an?) )")
-"""Words before a place that a label names."""
+"""Preposition before the name of a place."""
 
 
 @lru_cache(maxsize=1024)
 def kind_of_label(label: str) -> str:
-    """Return what the items of a label are."""
-    words = _WORD_JOINTS.sub(" ", label).removeprefix("What ")
+    """Return the kind of a label."""
+    words = _WORD_BOUNDARY.sub(" ", label).removeprefix("What ")
     return next((kind for kind, named in _KINDS if named.fullmatch(words)), STATE)

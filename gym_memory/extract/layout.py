@@ -1,4 +1,4 @@
-"""The layout of a game's text: titles of places, labelled values and lists, and the prose."""
+"""The layout of a game's text: titles of places, labels with values or lists, and prose."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ __all__ = ["LabelItems", "Layout", "LayoutItem", "layout_of"]
 
 
 class LayoutItem(NamedTuple):
-    """A value or a part of a list, and where it begins in the text."""
+    """A label, value or list item, and its start in the text."""
 
     text: str
     start: int
 
     @property
     def span(self) -> tuple[int, int]:
-        """Return the characters of the text."""
+        """Return the start and the end in the text."""
         return self.start, self.start + len(self.text)
 
 
 class LabelItems(NamedTuple):
-    """A label of a kind with its items; of a state the one item is its value."""
+    """A label with its kind and items; the one item of a state is its value."""
 
     kind: str
     label: LayoutItem
@@ -46,12 +46,12 @@ class LabelItems(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The parts of a text."""
+    """The titles, labels and prose of a text."""
 
     titles: tuple[Title, ...]
     labels: tuple[LabelItems, ...]
     prose: str
-    """The text with blanks in the place of titles and labels, and of breaks inside sentences."""
+    """The text with its titles, labels and line breaks within sentences blanked."""
 
 
 _LINE = re.compile(r"[^\n]+")
@@ -61,70 +61,86 @@ _BULLET = re.compile(
     r"|<[a-z][a-z ]*>)[ \t]+"
 )
 _CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
-_COUNTED = re.compile(
+_LOWER_CASE_LABELS = re.compile(
     rf"{_BULLET.pattern}[a-z][\w ]*: (?:\d|(?:open|closed|shut|(?:un)?locked|(?:un)?lit|on|off"
     rf"|empty)$)"
     r"|[ \t]*[a-z][\w' ]{0,20}: [\w/%]+(?:[;,|] [a-z][\w' ]{0,20}: [\w/%]+)*$"
     r"|[ \t]*[a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\])"
     r"(?:[;,|]? [a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\]))+$"
 )
-"""A list of numbers, and a line of pairs of one word each, may have labels in lower case."""
+"""A bulleted value or a line of pairs, whose labels may be in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
 _MARKS = frozenset(" \t-*+•·<>[(|`_0123456789")
+"""First characters of a mark."""
 _AFTER_LETTER = (")", ".", ":", "]")
-"""First characters of a mark, and second ones of a mark that begins with a letter."""
-_STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
-"""First characters of lines of lists, of titles, and of labels."""
-"""Without one of these a line has no label."""
-_NEXT = re.compile(
+"""Second characters of a mark that begins with a letter."""
+_NO_PROSE_STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
+"""First characters of the lines of lists, of decorated titles, and of labels in lower case."""
+_BETWEEN_PAIRS = re.compile(
     r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}| (?=/ [A-Z])/ ))"
     r"(?=(?:[A-Za-z]|\$)[\w' ]{0,20}(?:: ?|=| = )[^|])"
     r"|(?<=\S) (?=[A-Za-z$]\w{0,8}[:=]\S)"
 )
-"""Between two pairs of a line."""
+"""Boundary between two pairs of a line."""
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
-_LONG = 45
-"""Characters from which a line without a stop is taken for a wrapped one."""
-_ANSWERS = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
+_MIN_WRAPPED_CHARS = 45
+"""Least characters of a line that may be wrapped, if no stop ends it."""
+_ANSWER = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
 _SAYING = re.compile(
     r"\w (?:says?|said|reads?|states?|announces?|declares?|asks?|adds?|repl(?:y|ies)|answers?"
     r"|(?:whisper|shout|mutter|murmur|call|cr(?:y|ie)|explain|continue|growl|hiss)(?:s|e[ds])?)$"
 )
-"""Last words of a sentence before what is said, which is no label: *the book says*."""
+"""End of a sentence before its quotation, which is not a label: *the book says*."""
 _SAYS = re.compile(
     r"(?:the|you|it|there) (?:[^:]{1,80} )?(?:is|are|was|were) [^:]{1,80}$", re.IGNORECASE
 )
-"""A sentence behind a colon: *Failure: the box is locked.*"""
-_DIRECTED = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
-"""A line below a label that begins so is a sentence, not an item."""
+"""A sentence after a colon: *Failure: the box is locked.*"""
+_STARTS_WITH_DIRECTION = re.compile(rf"(?:{'|'.join(DIRECTIONS)})\b", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
+"""First word of a line that is a sentence, not an item."""
 _CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
-"""Words behind the name of an item whose contents follow below it."""
+"""Words after the name of an item whose contents are listed below it."""
 _IS_WAY = re.compile(rf"(?:{'|'.join((*DIRECTIONS, *SHORT_DIRECTIONS))})", re.IGNORECASE)
 _HOLDING = re.compile(r"(?:which )?(?:containing|contains|holding|holds) ")
-"""Words before an inner item: *a basket*, and below it *containing a pearl*."""
-_FIRST = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
-"""First of several sentences: it names a thing, the others describe it."""
+"""Words before an inner item: *containing a pearl* below *a basket*."""
+_FIRST_SENTENCE = re.compile(r"[^.!?]+[.!?](?=[ \t]+[A-Z])")
+"""First of several sentences, which names the thing that the others describe."""
 _LISTING = re.compile(
     r"(?:There are (?:several|many|some|a few|other) (?:objects|things|items) here"
     r"|(?:Things|Objects) that are here|You see here|Here (?:is|are)|You see several \w+ here)[.:]?"
 )
 """A sentence that heads a list."""
-_LISTINGS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
-_MOST_STATE_WORDS = 4
+_LISTING_STARTS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
+_MAX_STATE_WORDS = 4
+_MARKED = re.compile(r"[\n:=|\[#*]")
+"""Marks of which any text with a title or a label has one, as a fast test."""
+_INLINE_LABEL = re.compile(
+    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):"
+    r"(?:[ \t]+|(?=\d+[(/]))"
+    r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
+)
+"""A label in a line of sentences, with its value up to the full stop."""
+_GOAL = re.compile(
+    r"(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission)",
+    re.IGNORECASE,
+)
+"""Labels of tasks, whose values may have any length."""
+_BEFORE_LABEL_AT_END = re.compile(r"([.!?][ \t]*)[ \t](?=\w[^.!?:\n]*:[ \t]*\n|Exits:)")
+"""End of a sentence before a label that ends the line."""
+_HEADING = re.compile(r":[ \t]*\n")
 
 
 @lru_cache(maxsize=1024)
 def layout_of(text: str) -> Layout:
-    """Return the parts of a text."""
+    """Return the titles, labels and prose of a text."""
     if text[-1:] in ".!?" and not _MARKED.search(text):
         return Layout((), (), text)
     if ":" in text:
         if "Exits:" in text or _HEADING.search(text):
-            text = _LAST_OF_LINE.sub(r"\1\n", text)
+            text = _BEFORE_LABEL_AT_END.sub(r"\1\n", text)
         if ". " in text and ": " in text:
             text = "\n".join(
-                _INLINE.sub(_alone, line) if ". " in line and ": " in line else line
+                _INLINE_LABEL.sub(_on_own_line, line) if ". " in line and ": " in line else line
                 for line in text.split("\n")
             )
     titles: list[Title] = []
@@ -150,36 +166,19 @@ def layout_of(text: str) -> Layout:
     return Layout(tuple(titles), tuple(labels), _prose(text, lines, cut))
 
 
-_MARKED = re.compile(r"[\n:=|\[#*]")
-"""Without one of these a text that ends a sentence is prose."""
-_INLINE = re.compile(
-    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):"
-    r"(?:[ \t]+|(?=\d+[(/]))"
-    r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
-)
-"""A label in a line of sentences, with its value up to the full stop."""
-_GOAL = re.compile(
-    r"(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission)",
-    re.IGNORECASE,
-)
-"""Labels of what is to be done, in a sentence of any length."""
-_LAST_OF_LINE = re.compile(r"([.!?][ \t]*)[ \t](?=\w[^.!?:\n]*:[ \t]*\n|Exits:)")
-"""End of the sentence before the last one of a line, if that is a label."""
-_HEADING = re.compile(r":[ \t]*\n")
-
-
 def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True of most lines of sentences, as a fast test before the slow ones."""
+    """True of most lines of prose, as a fast test before slow ones."""
     line = lines[at].group()
-    if line[-1] not in ".!?" or line[0] in _STARTS or _is_divided(line):
+    if line[-1] not in ".!?" or line[0] in _NO_PROSE_STARTS or _is_divided(line):
         return False
     below = lines[at + 1].start() if at + 1 < len(lines) else -1
-    return (below < 0 or text[below] not in _STARTS) and not line.startswith(_LISTINGS)
+    is_apart = below < 0 or text[below] not in _NO_PROSE_STARTS
+    return is_apart and not line.startswith(_LISTING_STARTS)
 
 
-def _alone(found: re.Match[str]) -> str:
-    """Return a label and its value on a line of their own."""
-    short = len(found["value"].split()) <= _MOST_STATE_WORDS or _GOAL.fullmatch(found["label"])
+def _on_own_line(found: re.Match[str]) -> str:
+    """Put a label and its value on a line of their own."""
+    short = len(found["value"].split()) <= _MAX_STATE_WORDS or _GOAL.fullmatch(found["label"])
     sure = found["gap"] or found["label"].lower() in DIRECTIONS
     if kind_of_label(found["label"]) == STATE and not (short and sure):
         return found[0]
@@ -194,13 +193,13 @@ def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> st
         if (
             gap == "\n"
             and not (cut[n] or cut[n - 1])
-            and line.start() - 1 - lines[n - 1].start() >= _LONG
+            and line.start() - 1 - lines[n - 1].start() >= _MIN_WRAPPED_CHARS
         ):
             gap = gap if lines[n - 1].group().rstrip().endswith(_SENTENCE_END) else " "
         words, blank = line.group(), 0
         if cut[n]:
             begin = _indent(line)
-            first = _FIRST.match(words, begin) if begin else None
+            first = _FIRST_SENTENCE.match(words, begin) if begin else None
             blank = first.end() if first else len(words)
         parts += [gap, " " * blank, words[blank:]]
         end = line.end()
@@ -212,7 +211,7 @@ def _is_divided(line: str) -> bool:
 
 
 def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True if a line is one of several that number the possible actions."""
+    """True if a line is one of several numbered actions."""
     line = lines[at].group()
     if not _may_be_marked(line) or _CHOICE.match(line) is None:
         return False
@@ -221,81 +220,81 @@ def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
 
 
 def _is_table_head(lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True of the names of columns, with a rule of ``|---|`` below."""
+    """True if a line has the names of columns, with a rule ``|---|`` below."""
     if "|" not in lines[at].group() or at + 1 == len(lines):
         return False
     return _COLUMN_RULE.fullmatch(lines[at + 1].group().strip()) is not None
 
 
 def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
-    """Read the label of a line with its values or the list below; return the line after it."""
+    """Read a label with its value or the list below it; return the position after them."""
     line = lines[at]
-    found = None
-    if _is_divided(line.group()):
-        begin = line.start() + len(_mark(line.group()))
-        found = LABEL.match(text, begin, line.end())
+    if not _is_divided(line.group()):
+        return at
+    found = LABEL.match(text, line.start() + len(_mark(line.group())), line.end())
     if found is None:
         return at
     kind = kind_of_label(found["label"])
     value = _trimmed(found["value"])
     if kind == HERE and value.isdecimal():  # a count
         kind = STATE
-    if kind == STATE and at + 1 < len(lines) and BANNER.match(lines[at + 1].group()):
-        return at
     if kind == PLACE:
         value = value.removesuffix(".")
-        within = WITHIN.match(value)
-        if within is None and found["label"].lower().endswith((" are", " am", "'re", "'m")):
-            return at
-    if (
-        _ANSWERS.match(value)
-        or _SAYS.match(value)
-        or (
-            kind == STATE
-            and (
-                not value
-                or len(found["label"].split()) > _MOST_STATE_WORDS
-                or "," in found["label"]
-                or _SAYING.search(found["label"])
-                or not (
-                    found["label"][0].isupper()
-                    or found["label"] == "$"
-                    or _COUNTED.match(line.group())
-                )
-            )
-        )
+    below = lines[at + 1].group() if at + 1 < len(lines) else ""
+    if _is_sentence(kind, found["label"], value, line.group()) or (
+        kind == STATE and BANNER.match(below)
     ):
         return at
     label = LayoutItem(found["label"], found.start("label"))
-    if value:
-        more = _NEXT.search(value) if ":" in value or "=" in value else None
-        first = value[: more.start()] if more else value
-        first = first.partition(" | ")[0] if kind == STATE else first
-        labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), found.start("value")),)))
-        while more is not None:
-            here = found.start("value") + more.end()
-            pair = LABEL.match(text, here, found.start("value") + len(value))
-            if pair is None:
-                break
-            more = _NEXT.search(value, more.end())
-            end = found.start("value") + (more.start() if more else len(value))
-            if kind == EXITS and _IS_WAY.fullmatch(pair["label"]):
-                more_ways = LayoutItem(_trimmed(text[here:end]), here)
-                labels.append(LabelItems(EXITS, label, (more_ways,)))
-                continue
-            named = LayoutItem(pair["label"], pair.start("label"))
-            value_item = LayoutItem(_trimmed(text[pair.start("value") : end]), pair.start("value"))
-            labels.append(LabelItems(kind_of_label(pair["label"]), named, (value_item,)))
-        return at + 1
-    return _list(text, lines, at, LabelItems(kind, label, ()), labels)
+    if not value:
+        return _list(text, lines, at, LabelItems(kind, label, ()), labels)
+    _read_pairs(text, kind, label, LayoutItem(value, found.start("value")), labels)
+    return at + 1
+
+
+def _is_sentence(kind: str, label: str, value: str, line: str) -> bool:
+    """True if what looks like a label and its value is a sentence, an answer or prose."""
+    if _ANSWER.match(value) or _SAYS.match(value):
+        return True
+    if kind == PLACE:
+        return WITHIN.match(value) is None and label.lower().endswith((" are", " am", "'re", "'m"))
+    if kind != STATE:
+        return False
+    if not value or len(label.split()) > _MAX_STATE_WORDS or "," in label or _SAYING.search(label):
+        return True
+    return not (label[0].isupper() or label == "$" or _LOWER_CASE_LABELS.match(line))
+
+
+def _read_pairs(
+    text: str, kind: str, label: LayoutItem, value: LayoutItem, labels: list[LabelItems]
+) -> None:
+    """Read the value of a label, and further labels with values in the same line."""
+    more = _BETWEEN_PAIRS.search(value.text) if ":" in value.text or "=" in value.text else None
+    first = value.text[: more.start()] if more else value.text
+    first = first.partition(" | ")[0] if kind == STATE else first
+    labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), value.start),)))
+    while more is not None:
+        begin = value.start + more.end()
+        pair = LABEL.match(text, begin, value.span[1])
+        if pair is None:
+            break
+        more = _BETWEEN_PAIRS.search(value.text, more.end())
+        end = value.start + (more.start() if more else len(value.text))
+        if kind == EXITS and _IS_WAY.fullmatch(pair["label"]):
+            ways = LayoutItem(_trimmed(text[begin:end]), begin)
+            labels.append(LabelItems(EXITS, label, (ways,)))
+            continue
+        named = LayoutItem(pair["label"], pair.start("label"))
+        item = LayoutItem(_trimmed(text[pair.start("value") : end]), pair.start("value"))
+        labels.append(LabelItems(kind_of_label(pair["label"]), named, (item,)))
 
 
 def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
-    """Read a list below a heading without a colon; return the line after it."""
+    """Read a list below a heading without a colon; return the position after it."""
     if at + 1 == len(lines):
         return at
     line = lines[at].group()
-    if line.startswith(_LISTINGS) and _LISTING.fullmatch(line.strip()):
+    if line.startswith(_LISTING_STARTS) and _LISTING.fullmatch(line.strip()):
         label = LayoutItem("here", lines[at].start())
         return _list(text, lines, at, LabelItems(HERE, label, ()), labels)
     below = lines[at + 1].group()
@@ -319,75 +318,91 @@ def _list(
     head: LabelItems,
     labels: list[LabelItems],
 ) -> int:
-    """Read the lines of a list below its label; inner lists are indented further."""
+    """Read the list below a label, with inner lists; return the position after it."""
     own = _indent(lines[at])
     items: list[LayoutItem] = []
     end, at = lines[at].end(), at + 1
     while at < len(lines):
         line, mark = lines[at], _mark(lines[at].group())
         body = _trimmed(line.group()[len(mark) :])
+        indent = _indent(line)
         marked = mark.strip() != ""
-        gap = line.start() - end
-        further = marked or _indent(line) > own
-        first_line = head.kind != HOLDER and not body.endswith(_SENTENCE_END)
-        directed = head.kind == EXITS and _DIRECTED.match(body) is not None
-        loose = (
-            directed or (own == 0 and head.kind in (CARRIED, HERE) and not body.endswith(":"))
-            if items
-            else first_line
-        )
-        if not body or gap > (1 if items or head.kind != CARRIED else 2) or not (further or loose):
-            break
-        if not (marked or further) and _begins_other(body):
-            break
-        named = marked or body.endswith(":") or (further and not _CLAUSE.match(body))
-        if body.endswith(_SENTENCE_END) and not named:
+        if (
+            not body
+            or line.start() - end > (1 if items or head.kind != CARRIED else 2)
+            or _ends_list(head, body, own, len(items), marked=marked, further=indent > own)
+        ):
             break
         inner = LABEL.match(body) if _is_divided(body) else None
         if inner is not None and not inner["value"] and kind_of_label(inner["label"]) == HOLDER:
-            nested = LabelItems(
-                HOLDER, LayoutItem(inner["label"], line.end() - len(line.group().lstrip())), ()
-            )
-            at = _list(text, lines, at, nested, labels)
+            label = LayoutItem(inner["label"], line.end() - len(line.group().lstrip()))
+            at = _list(text, lines, at, LabelItems(HOLDER, label, ()), labels)
             end = lines[at - 1].end()
-            items.append(nested.label._replace(text=re.sub(CONTENTS, "", inner["label"])))
+            items.append(label._replace(text=re.sub(CONTENTS, "", inner["label"])))
             continue
-        if items and not marked and _indent(line) > _indent(lines[at - 1]) > own:
+        if items and not marked and indent > _indent(lines[at - 1]) > own:
             items[-1] = items[-1]._replace(text=_CONTAINING.sub("", items[-1].text))
             holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])
             at = _list(text, lines, at - 1, LabelItems(HOLDER, holder, ()), labels)
             end = lines[at - 1].end()
             continue
-        first = _FIRST.match(body)
+        first = _FIRST_SENTENCE.match(body)
         held = _HOLDING.match(body)
         begin = held.end() if held else 0
-        items.append(
-            LayoutItem((first[0] if first else body)[begin:], line.start() + len(mark) + begin)
-        )
+        name = (first[0] if first else body)[begin:]
+        items.append(LayoutItem(name, line.start() + len(mark) + begin))
         end, at = line.end(), at + 1
     labels.append(head._replace(items=tuple(items)))
     return at
 
 
+def _ends_list(
+    head: LabelItems, body: str, own: int, count: int, *, marked: bool, further: bool
+) -> bool:
+    """True if a line is not part of the list below a label.
+
+    Args:
+        head: Label of the list.
+        body: Line without its mark.
+        own: Indent of the label.
+        count: Number of items so far.
+        marked: True if the line has a mark, such as a bullet.
+        further: True if the line is indented further than the label.
+    """
+    further = further or marked
+    is_sentence = body.endswith(_SENTENCE_END)
+    if not further:
+        if not count:
+            continues = head.kind != HOLDER and not is_sentence
+        else:
+            directed = head.kind == EXITS and _STARTS_WITH_DIRECTION.match(body) is not None
+            flat = own == 0 and head.kind in (CARRIED, HERE) and not body.endswith(":")
+            continues = directed or flat
+        if not continues or _begins_other(body):
+            return True
+    named = marked or body.endswith(":") or (further and not _SENTENCE_START.match(body))
+    return is_sentence and not named
+
+
 def _begins_other(line: str) -> bool:
-    """True if a line below a list is a label of another kind with its value: *exits: up*."""
+    """True if a line is a label of another kind with its value: *exits: up*."""
     label = LABEL.match(line) if _is_divided(line) else None
     return label is not None and label["value"] != "" and kind_of_label(label["label"]) != STATE
 
 
 def _mark(line: str) -> str:
-    """Return the marks of a list, and the blanks, before the words of a line."""
+    """Return the marks and blanks before the words of a line."""
     found = _MARK.match(line) if _may_be_marked(line) else None
     return found[0] if found else ""
 
 
 def _may_be_marked(line: str) -> bool:
-    """True unless a line begins with a word, as a fast test before the slow ones."""
+    """True unless a line begins with a word, as a fast test before a slow one."""
     return line[0] in _MARKS or line[1:2] in _AFTER_LETTER
 
 
 def _trimmed(value: str) -> str:
-    """Return a value without marks after it and brackets that close earlier text."""
+    """Return a value without trailing marks and unmatched closing brackets."""
     value = value.rstrip(" \t\r|`*_")
     while (
         value and value[-1] in ")]" and value.count(value[-1]) > value.count("(["[value[-1] == "]"])

@@ -1,4 +1,4 @@
-"""The place of the agent, as labels, titles and sentences name it."""
+"""The place of the agent, by labels, titles and sentences."""
 
 from __future__ import annotations
 
@@ -15,57 +15,36 @@ from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_n
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, has_any, is_name, place_name
 from gym_memory.extract.titles import STATE_OF_PLACE, Title
-from gym_memory.extract.wording import ARE, YOU
+from gym_memory.extract.wording import ARE, YOU, either, phrases
 from gym_memory.graph.schema import head_noun
 
 __all__ = ["MOVED", "read_place"]
 
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
-_END = (
+_AFTER_NAME = (
     r"(?: (?:above|along|at|before|behind|below|beneath|beside|facing|filled|from|full|in|near|on"
     r"|overlooking|surrounded|under|again|now|as|when|while|just|once more|(?:\w+ed )?with|where"
     r"|which|that|and)\b"
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
 )
-"""Words after the name of a place in a sentence, left out on a second visit."""
-_ROOM = re.compile(
+"""Words after the name of a place, which are not part of it."""
+_BEING = re.compile(
     rf"{_YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
     r"(?:in |inside |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
     r"|(?=(?:above|behind|below|beneath|beside|near|outside|under) )))"
-    rf"(?P<name>{NAME}){_END}"
+    rf"(?P<name>{NAME}){_AFTER_NAME}"
 )
 _CALLED = re.compile(
     r"(?:This|The current|Your(?: current)?) (?:\w+ )?(?:room|location|place|area|position) is "
-    rf"(?:called |named )?(?P<name>{NAME}){_END}"
+    rf"(?:called |named )?(?P<name>{NAME}){_AFTER_NAME}"
 )
-_MOVES = (
-    *(
-        "go",
-        "walk",
-        "step",
-        "head",
-        "climb",
-        "come",
-        "crawl",
-        "move",
-        "travel",
-        "descend",
-        "wander",
-    ),
-    *("stumble", "squeeze", "swim", "run", "ride", "sail", "fly", "hurry", "slip", "emerge"),
-    *("continue", "proceed"),
-)
-_GO = rf"(?:{'|'.join(form for verb in _MOVES for form in verb_forms(verb))})"
+_GO = rf"(?:{'|'.join(form for verb in phrases('going') for form in verb_forms(verb))})"
 MOVED = re.compile(
     rf"{YOU} (?:{_GO}|enter|return|arrive|follow|\w+ (?:your|my) way"
     r"|(?:try|want|attempt) to)\b"
 )
-_BACK = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
-_TAKEN = (
-    "brought|carried|dragged|escorted|flung|hurled|led|marched|pulled|swept|taken|teleported|thrown"
-    "|transported|washed|whisked"
-)
+_ADVERBS = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
 _ENTERED = re.compile(
     rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
@@ -74,65 +53,62 @@ _ENTERED = re.compile(
     r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
     r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
     rf"|{_GO} out (?:in|at|on(?:to)?)"
-    rf"|{_GO}(?:, \w+ing(?: \w+)?,)?{_BACK} (?:(?:in)?to|aboard|inside)"
+    rf"|{_GO}(?:, \w+ing(?: \w+)?,)?{_ADVERBS} (?:(?:in)?to|aboard|inside)"
     rf"|{_GO} (?:through|across|over|past|along) (?:the|an?) {NAME} (?:in)?to"
-    rf"|{_GO} (?:from|out of|off) {NAME} (?:(?:in|on)?to)|follow(?:ed)? (?:the|a"
-    rf"|an) {NAME}{_BACK} (?:in)?to)"
-    rf"|{_YOU} \w+ (?:your|our|my) way{_BACK} (?:in)?to"
-    rf"|{_YOU} are (?:{_TAKEN}){_BACK} (?:in)?to"
-    rf"|(?:The|An?) {NAME} (?:brings?|brought|leads?|led|takes?|took|carries|carried) (?:you|me"
-    rf"|us){_BACK} (?:in)?to"
+    rf"|{_GO} (?:from|out of|off) {NAME} (?:(?:in|on)?to)|"
+    rf"follow(?:ed)? (?:the|a|an) {NAME}{_ADVERBS} (?:in)?to)"
+    rf"|{_YOU} \w+ (?:your|our|my) way{_ADVERBS} (?:in)?to"
+    rf"|{_YOU} are {either('taken')}{_ADVERBS} (?:in)?to"
+    rf"|(?:The|An?) {NAME} (?:brings?|brought|leads?|led|takes?|took|carries|carried) "
+    rf"(?:you|me|us){_ADVERBS} (?:in)?to"
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
-    rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_END}"
+    rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_AFTER_NAME}"
 )
 _INTO = re.compile(
-    rf"{_YOU}(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+(?: (?:your"
-    rf"|my) way)?{_BACK}"
-    rf"(?: through (?:the|an?) {NAME})? (?:into|onto) (?P<name>(?:the|an?) {NAME}){_END}"
+    rf"{_YOU}(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
+    rf"(?: (?:your|my) way)?{_ADVERBS}"
+    rf"(?: through (?:the|an?) {NAME})? (?:into|onto) (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}"
 )
-"""After a move: any verb leads into a place."""
+"""A place after any verb, valid only after a move."""
 _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
-"""An answer by which the agent is where it meant to go."""
+"""Answer that the agent arrives where it meant to go."""
 _FALLS = re.compile(r"\bYou (?:fall|plunge|tumble|plummet) (?:through|down) (?:the|an?) ")
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b"
     r"|(?:dark(?:ness| place)?|rain|snow|drizzle|downpour|cold)$)",
     re.IGNORECASE,
 )
-"""Words that follow *in*, *at* or *of* and name no place."""
-_PLACES = (_ROOM, _CALLED, _ENTERED, _INTO)
-_LEAD = re.compile(
+"""Words after *in*, *at* or *of* that name no place."""
+_FORMS = (_BEING, _CALLED, _ENTERED, _INTO)
+_BEFORE_YOU = re.compile(
     r"(?:(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
     r"(?: [a-z]+){0,5}?,?|(?:As|Before|When)(?: [a-z]+){2,5}?,"
     r"|[A-Z][^.,;:!?]{3,80},? and(?: suddenly| then| now)?) (?=(?:you|we) )"
 )
 """Words before *you* that say when or how: *at last you reach the summit*."""
-_PLACE_WORDS = re.compile(
+_FIRST_WORDS = re.compile(
     r"You|I\b|I'|We|This|The current|Moved|Went|Trav|Telep|Walked|Returned|Enter|Arriv"
     r"|(?:The|An?) [\w' -]{2,40} (?:you|me|us) "
 )
-_REFUSAL = re.compile(
-    r"\b(?:cannot|\w+'d|no|not|nothing|nowhere|\w+n't|block\w*|locked|closed|shut|bump|wall"
-    r"|invalid|impossible|fail\w*|refuse\w*|unknown|must|unable|already|which|fatal|unclear|obstacle"
-    r"|imp(?:assable|enetrable)|boarded|bar(?:s|red)?|solid|steep|narrow|would|stuck|prevents?)\b",
-    re.IGNORECASE,
-)
-"""Words of short answers to a move that did not succeed."""
-_SHUT = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
-"""Words for things that bar a way at present."""
+_FAILURE = re.compile(rf"\b{either('blocked')}\b", re.IGNORECASE)
+"""Words of a short answer to a failed move."""
+_CLOSED = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
+"""Words for what blocks a way only for now."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
-_MAX_REFUSAL_CHARS = 160
-_GOING = frozenset(("travel", "leave", "come", "follow"))
+_MAX_FAILURE_CHARS = 160
+_MOVE_KINDS = frozenset(("travel", "leave", "come", "follow"))
 
 
 def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]]) -> None:
     """Read where the agent is; after a move to no named place, forget its place."""
-    if (
-        _read_label(draft, layout)
-        or _read_title(draft, reversed(layout.titles), apart=False)
-        or (not draft.is_look and _read_sentences(draft, sentences))
-        or _read_title(draft, layout.titles[:1], apart=True)
-    ):
+    titles = layout.titles
+    if layout.labels and _read_label(draft, layout):
+        return
+    if titles and _read_title(draft, reversed(titles), apart=False):
+        return
+    if not draft.is_look and _read_sentences(draft, sentences):
+        return
+    if titles and _read_title(draft, titles[:1], apart=True):
         return
     _read_unnamed(draft, layout.prose, sentences)
 
@@ -174,7 +150,7 @@ def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
                 continue  # at a shelf with things on it
             if is_name(name):
                 start = offset + found.start("name")
-                if any(_is_refusal(before) for before, _ in sentences[:at]):
+                if any(_is_failure(before) for before, _ in sentences[:at]):
                     draft.direction = None  # the text only repeats the place after a refusal
                     draft.is_move = draft.is_move and name != draft.left
                 draft.arrive(name, start, start + len(found["name"]))
@@ -197,44 +173,44 @@ def _read_unnamed(draft: Scene, prose: str, sentences: Sequence[tuple[str, int]]
         return
     aim = draft.destination if draft.is_move and sentences else ""
     inside = _INSIDE.match(sentences[0][0]) if aim else None
-    if inside is not None and not _is_refusal(sentences[0][0]):
+    if inside is not None and not _is_failure(sentences[0][0]):
         draft.arrive(aim, sentences[0][1], sentences[0][1] + inside.end())
         return
-    if draft.is_move and _acts(sentences):
+    if draft.is_move and _acts_otherwise(sentences):
         return
     if draft.is_move and sentences and draft.direction not in ("in", "out"):  # of the chair
-        if not _is_refusal(prose):
+        if not _is_failure(prose):
             draft.lose_place()
-        elif draft.direction and not _SHUT.search(prose):
+        elif draft.direction and not _CLOSED.search(prose):
             draft.lose_way(draft.direction)
 
 
 def _unremarked(name: str) -> str:
-    """Return the name of a place without the state in brackets behind it."""
+    """Return the name of a place without a state in brackets after it."""
     bare, _, remark = name.rstrip(")]").partition(" (" if ")" in name else " [")
     return bare if remark and STATE_OF_PLACE.fullmatch(remark) else name
 
 
 @lru_cache(maxsize=4096)
 def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
-    """Return the forms in which a sentence says where the agent is."""
-    lead = _LEAD.match(sentence) if has_any(sentence, (" you ", " we ")) else None
+    """Return the matches of the forms in which a sentence says where the agent is."""
+    lead = _BEFORE_YOU.match(sentence) if has_any(sentence, (" you ", " we ")) else None
     begin = lead.end() if lead is not None else 0
-    if not (begin or _PLACE_WORDS.match(sentence)):
+    if not (begin or _FIRST_WORDS.match(sentence)):
         return ()
-    found = tuple(filter(None, (form.match(sentence, begin) for form in _PLACES)))
+    found = tuple(filter(None, (form.match(sentence, begin) for form in _FORMS)))
     if not found or _is_doubtful(sentence):
         return ()
     return tuple(one for one in found if _may_be_room(one["name"]))
 
 
 def _may_be_room(name: str) -> bool:
-    """True if one can be there: in no hurry, at no conclusion."""
+    """True unless a name is of no place, as in *in a hurry* or *at a conclusion*."""
     return not _NO_ROOM.match(name) and head_noun(name) not in IMMATERIAL
 
 
 def _arrive(draft: Scene, title: Title) -> None:
-    """Arrive at the place of a title; brackets are part of the name of a place that is new."""
+    """Arrive at the place of a title; brackets belong to the name of a new place."""
     name = place_name(title.name)
     if title.remark:
         whole = place_name(f"{title.name} ({title.remark})")
@@ -243,18 +219,18 @@ def _arrive(draft: Scene, title: Title) -> None:
     draft.arrive(name, title.start, title.start + len(title.name))
 
 
-def _acts(sentences: Sequence[tuple[str, int]]) -> bool:
-    """True if the agent did something else than to move: ``d`` may mean *drop*."""
+def _acts_otherwise(sentences: Sequence[tuple[str, int]]) -> bool:
+    """True if the agent did something other than move: ``d`` may mean *drop*."""
     return any(
         event.thing.text and event.subject.text.lower() in SELVES
         for sentence, _ in sentences[:1]
         for event in events_in(sentence)
-        if not _GOING.issuperset(event.kinds)
+        if not _MOVE_KINDS.issuperset(event.kinds)
     )
 
 
 def _is_place(draft: Scene, title: Title) -> bool:
-    """True if a title names a place: by its form, by the next lines, by a visit or a move."""
+    """True if a title names a place, by its form, the lines below, a move or a past visit."""
     name = place_name(title.name)
     if not is_name(name):
         return False
@@ -265,10 +241,10 @@ def _is_place(draft: Scene, title: Title) -> bool:
     return draft.kind_of(name) == ROOM
 
 
-def _is_refusal(text: str) -> bool:
-    """True if a short answer says that a move did not succeed."""
-    short = len(text.strip()) <= _MAX_REFUSAL_CHARS
-    return short and _REFUSAL.search(text) is not None and _DARK.search(text) is None
+def _is_failure(text: str) -> bool:
+    """True if a short answer says that a move failed."""
+    short = len(text.strip()) <= _MAX_FAILURE_CHARS
+    return short and _FAILURE.search(text) is not None and _DARK.search(text) is None
 
 
 def _is_doubtful(sentence: str) -> bool:

@@ -1,4 +1,4 @@
-"""Titles of places: a decorated, underlined or bracketed line, or one above a description."""
+"""Titles of places: decorated, underlined or bracketed lines, and lines above a description."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gym_memory.extract.label_kinds import EXITS, LABEL, kind_of_label
+from gym_memory.extract.wording import either
 
 __all__ = ["BANNER", "RULE", "RULE_MARKS", "STATE_OF_PLACE", "Title", "is_rule", "title_of"]
 
 
 class Title(NamedTuple):
-    """A line that may name a place; ``sure`` by its form, ``described`` if prose follows.
+    """A line that may name a place.
 
-    ``apart`` is True if a blank line parts it from the prose, as it may part any heading.
+    Its form makes it ``sure``, prose below makes it ``described``. It is ``apart`` if a blank line
+    comes before the prose, as after any heading.
     """
 
     name: str
@@ -23,7 +25,7 @@ class Title(NamedTuple):
     described: bool
     apart: bool = False
     remark: str = ""
-    """Text in brackets behind the name: *west end*."""
+    """Text in brackets after the name: *west end*."""
 
 
 RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
@@ -32,56 +34,51 @@ _FRAME = re.compile(
     r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
     r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
 )
-"""A name between marks, perhaps followed by a status."""
-_FRAMES = "=-*_<#[~"
+"""A name between marks, perhaps with a status after it."""
+_FRAME_MARKS = "=-*_<#[~"
 _BARE = re.compile(
     r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
     r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside|above|below|behind|inside|outside) [^()\n]*\)?"
     r"| [(\[](?P<remark>[^()\[\]\n]{1,40})[)\]])?"
 )
-_REMARKS = (" (", " [", ", ")
-"""Before what may follow a bare title."""
+_AFTER_TITLE = (" (", " [", ", ")
+"""Beginnings of what may follow a bare title."""
 STATE_OF_PLACE = re.compile(
     r"(?:(?:very |pitch )?dark|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
     r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
     re.IGNORECASE,
 )
-"""Remarks in brackets behind a title; other words belong to the name of the place."""
-_PLACED = re.compile(
+"""Remark after a title that states the place; any other is part of its name."""
+_PHRASE_START = re.compile(
     r"(?:in|on|at|by|under|behind|beside|beneath|below|above|near|inside|outside|among|between|atop"
     r"|along|before|halfway|top|bottom|foot|end|edge)\b",
     re.IGNORECASE,
 )
-"""A title that is no name may begin so: *At the foot of the cliff*."""
-_INSCRIBED = re.compile(
+"""First word of a title that is a phrase: *At the foot of the cliff*."""
+_ABOVE_INSCRIPTION = re.compile(
     r":\s*$|\b(?:carved|written|inscribed|engraved|reads?|says|painted|scratched|etched|chalked|spelt"
     r"|scrawled|printed)\b[^.]*$",
     re.IGNORECASE,
 )
-"""The line above an inscription, which is no title."""
-_SMALL = re.compile(
+"""Line above an inscription, after which no title follows."""
+_TITLE_WORD = re.compile(
     r"[A-Z0-9(]|-$|(?:of|the|in|at|on|to|and|a|an|by|with|from|for|le|la|de|du|near|under)$"
 )
 _NO_PLACE = re.compile(
     r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
     r"(?: (?:\d|of\b|[ivx]+\b).*)?"
-    r"|(?:taken|dropped|ok|okay|done|opened|closed|yes|no|help|the end|game over|it|you|darkness"
-    r"|more|continue)"
-    r"|(?:you're|i'm|welcome|instructions?|commands?|hints?|goals?|tasks?|quests?|objectives?|mission|score"
-    r"|status|inventory|exits?|items?|notes?|warning|error|stats?|press|type|your|release|copyright|version"
-    r"|observation|action|result|feedback|history|legend|available|possible|current|description"
-    r"|summary|rules?)\b.*)",
+    rf"|{either('other_titles')}|{either('other_headings')}\b.*)",
     re.IGNORECASE,
 )
-"""Lines that head something else."""
+"""Lines that head something other than a place."""
 BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
 """Line below the name of a story."""
 _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
 RULE_MARKS = "-=~_*+"
-_LONGEST_TITLE = 100
-_MOST_WORDS = 7
-_HEADING_WORDS = 3
-_TALK = re.compile(
+_MAX_TITLE_CHARS = 100
+_MAX_TITLE_WORDS = 7
+_MAX_LOWER_CASE_WORDS = 3
+_SENTENCE_WORD = re.compile(
     r"(?:you|i|we|he|she|it|they|there|here|this|that|what|where|who|how|please|the|an?|some)\b"
     r"|\w+(?:ing|ed)\b",
     re.IGNORECASE,
@@ -89,33 +86,33 @@ _TALK = re.compile(
 
 
 def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
-    """Return the title that a line is."""
+    """Return the title in a line; None for another line."""
     line = lines[at].group()
     start = lines[at].start() + len(line) - len(line.lstrip())
     words = line.strip()
     follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
-    framed = _FRAME.fullmatch(words) if words[:1] in _FRAMES else None
+    framed = _FRAME.fullmatch(words) if words[:1] in _FRAME_MARKS else None
     if framed is not None:
         name = framed["name"]
-        plain = words[0] not in "[*_" or all(map(_SMALL.match, name.split()))
+        plain = words[0] not in "[*_" or all(map(_TITLE_WORD.match, name.split()))
         if plain and _may_be_place(name):
             return Title(name, start + framed.start("name"), True, True)
         return None
-    if words.endswith((".", "!", "?")) or len(words) > _LONGEST_TITLE:
-        return None  # most lines; the form is slow to fail
-    if ":" in words and not any(map(words.partition(":")[0].__contains__, _REMARKS)):
+    if words.endswith((".", "!", "?")) or len(words) > _MAX_TITLE_CHARS:
+        return None  # true of most lines, and the pattern below is slow to fail
+    if ":" in words and not any(map(words.partition(":")[0].__contains__, _AFTER_TITLE)):
         return None
     bare = _BARE.fullmatch(words)
     if bare is None or not _may_be_place(bare["name"]):
         return None
     if follows and BANNER.match(lines[at + 1].group()):
         return None
-    if at and _INSCRIBED.search(lines[at - 1].group()):
+    if at and _ABOVE_INSCRIPTION.search(lines[at - 1].group()):
         return None
     below = lines[at + 1].group() if at + 1 < len(lines) else ""
     sure = follows and below[:1] in RULE_MARKS and RULE.fullmatch(below) is not None
     described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
-    named = all(map(_SMALL.match, bare["name"].split()))
+    named = all(map(_TITLE_WORD.match, bare["name"].split()))
     if not (named or (described and _is_heading(words))):
         return None
     first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
@@ -129,23 +126,23 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
 
 
 def _lists_exits(line: str) -> bool:
-    """True if a line lists ways out, so that the line above it names the place."""
+    """True if a line lists exits, so that the line above it names the place."""
     label = LABEL.match(line) if ":" in line else None
     return label is not None and kind_of_label(label["label"]) == EXITS
 
 
 def is_rule(line: str) -> bool:
-    """True if a line only underlines or parts others: *-----*."""
+    """True if a line underlines or separates others: *-----*."""
     return not line[-1].isalnum() and RULE.fullmatch(line) is not None
 
 
 def _is_heading(line: str) -> bool:
-    """True if a line that is not in title case may still be a name: *Forest path*."""
+    """True if a line without title case may still be a name: *Forest path*."""
     words = line.split()
-    if _PLACED.match(line) and len(words) > 1:
-        return len(words) <= _MOST_WORDS
-    return len(words) <= _HEADING_WORDS and _TALK.match(line) is None
+    if _PHRASE_START.match(line) and len(words) > 1:
+        return len(words) <= _MAX_TITLE_WORDS
+    return len(words) <= _MAX_LOWER_CASE_WORDS and _SENTENCE_WORD.match(line) is None
 
 
 def _may_be_place(name: str) -> bool:
-    return len(name.split()) <= _MOST_WORDS and not _NO_PLACE.fullmatch(name)
+    return len(name.split()) <= _MAX_TITLE_WORDS and not _NO_PLACE.fullmatch(name)

@@ -7,19 +7,16 @@ from collections.abc import Sequence
 
 from gym_memory.core.text import word_set
 from gym_memory.extract.things import COMPASS
+from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["BARRED", "PASSABLE", "WAYS", "ways_in"]
 
-WAYS = (
-    r"paths?|passage(?:way)?s?|doors?|doorways?|exits?|stairs?|staircase|stairway|steps|corridors?"
-    r"|tunnels?|halls?|hallway|openings?|holes?|gates?|gateway|arch|archway|roads?|trails?|tracks?"
-    r"|lanes?|avenue|(?:foot|path|walk)(?:path|way)|ways?|crawl(?:way)?|entrances?|ladder|ramp|chimney|bridge|street|alley|window|scramble|slide"
-)
-"""Nouns for what one goes through or along."""
+WAYS = "|".join(phrases("ways"))
+"""Nouns for what the agent can go through or along, divided by ``|``."""
 _WAY = re.compile(
-    rf"\b(?P<side>{COMPASS})ern (?:{WAYS}|one)\b|\b(?P<way>{COMPASS}|(?:up"
-    rf"|down)(?= stair))(?:ward)?s?\b"
+    rf"\b(?P<side>{COMPASS})ern (?:{WAYS}|one)\b|\b"
+    rf"(?P<way>{COMPASS}|(?:up|down)(?= stair))(?:ward)?s?\b"
     r"(?!-[a-z]*ern| of\b"
     r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
@@ -33,10 +30,10 @@ PASSABLE = re.compile(
     rf"\b(?:{WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
     r"|winds?|climbs?|descends?)\b"
 )
-_RISES = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
-"""Verbs before *up* and *down* of things that lead nowhere too: *the price goes up*."""
-_AIMED = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
-"""A slope, whose way is the direction that it names: *the path goes up to the north*."""
+_RISING_VERB = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
+"""Verbs before *up* or *down* that need not mean a way: *the price goes up*."""
+_SLOPE = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
+"""A slope whose exit is the compass direction: *the path goes up to the north*."""
 _STEPS = re.compile(r"\b(?:stair(?:s|case|way)|steps|ladder|ramp|scramble|slide|chute)\b")
 """Nouns for what leads up or down, wherever else it leads."""
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
@@ -45,31 +42,33 @@ BARRED = re.compile(
     r"|impassable|sealed|nailed|except|prevents?|boarded|rubble|locked|collapsed|once"
     r"|too \w+ (?:to|for)|might|would|could|if|wall)\b"
 )
-"""Words beside a direction in which nothing leads."""
-_CLAUSE = re.compile(
+"""Words in a clause by which its directions are not exits."""
+_BETWEEN_CLAUSES = re.compile(
     r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while)\b"
     r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
 )
-_OF_LAST = re.compile(r",? (?:which|but it|that is)\b")
-_DIRECTED = frozenset(
+_OF_LAST_WAY = re.compile(r",? (?:which|but it|that is)\b")
+_DIRECTION_WORDS = frozenset(
     f"{way}{ending}"
     for way in DIRECTIONS
     if way not in ("in", "out")
     for ending in ("", "s", "ward", "wards", "ern")
 ) | {"descend", "descends", "ascend", "ascends"}
-"""Words without one of which a sentence names no way."""
-_NO_WAY = re.compile(r"\btype\b(?! of)|\d steps?\b")
-"""A word of instructions, whose directions are commands, and how far off a thing is."""
+"""Words of which any sentence that names a way has one, as a fast test."""
+_INSTRUCTION_OR_DISTANCE = re.compile(r"\btype\b(?! of)|\d steps?\b")
+"""Instructions, whose directions are commands, and distances in steps."""
 
 
 def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
-    """Return where a sentence in lower case names directions in which something leads."""
-    if _DIRECTED.isdisjoint(word_set(sentence)) or not PASSABLE.search(sentence):
+    """Return the spans of the exits that a sentence in lower case names."""
+    if _DIRECTION_WORDS.isdisjoint(word_set(sentence)) or not PASSABLE.search(sentence):
         return ()
-    if sentence.startswith(("you try", "you want", "you attempt")) or _NO_WAY.search(sentence):
+    if sentence.startswith(
+        ("you try", "you want", "you attempt")
+    ) or _INSTRUCTION_OR_DISTANCE.search(sentence):
         return ()
     begin, ways = 0, []
-    for cut in [*_CLAUSE.finditer(sentence), None]:
+    for cut in [*_BETWEEN_CLAUSES.finditer(sentence), None]:
         end = cut.start() if cut else len(sentence)
         if not BARRED.search(sentence, begin, end):
             ways += [
@@ -77,15 +76,15 @@ def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
                 for found in _WAY.finditer(sentence, begin, end)
                 if not (found["steep"] and _only_rises(sentence, begin, found.start("steep"), end))
             ]
-        elif _OF_LAST.match(sentence, begin):  # a door to the west, which is nailed shut
+        elif _OF_LAST_WAY.match(sentence, begin):  # a door to the west, which is nailed shut
             del ways[-1:]
         begin = end
     return ways
 
 
 def _only_rises(sentence: str, begin: int, at: int, end: int) -> bool:
-    """True if what goes up or down in a clause is no way up: *the curtain goes up*."""
-    if _AIMED.match(sentence, at, end):
+    """True if what goes up or down in a clause is not a way: *the curtain goes up*."""
+    if _SLOPE.match(sentence, at, end):
         return not _STEPS.search(sentence, begin, at)
-    rises = _RISES.search(sentence, begin, at) is not None
+    rises = _RISING_VERB.search(sentence, begin, at) is not None
     return rises and not _WAY_NOUN.search(sentence, begin, end)
