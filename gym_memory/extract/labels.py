@@ -1,4 +1,4 @@
-"""LabelItems lines and lists."""
+"""Reading of labels, by their kind: exits, carried things, things here, contents and states."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, SHORT_DIRECTIONS, cle
 __all__ = ["read_carried", "read_label"]
 
 _MAX_VALUE_CHARS = 100
-_ADVICE = re.compile(
+_NO_FACT = re.compile(
     r".*\b(?:actions?(?: results?)?|commands?|options?|choices?|input|error|success(?:ful)?"
     r"|observation|feedback|response|output|message|outcome|description|narration"
     r"|unlocked|completed|failed|started)$|events?$|.* updated$|"
@@ -45,25 +45,25 @@ _ADVICE = re.compile(
     r"choose|taken|dropped|i|you|we|chapter|act|scene|part|authors?|version|release|copyright|credits)\b"
     r"|(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission|aim)\b"
 )
-"""Labels of advice and of the last action, which state no fact."""
-_SPOKEN = re.compile(
+"""Labels of advice and of the last action, which state no facts."""
+_SPEECH = re.compile(
     r"(?:i|you|we|he|she|they|it|there|your|my|our|let's)(?:'\w+)? \w|['\"“]\w[^'\"”]* \w",
     re.IGNORECASE,
 )
-"""First words of what a person or a reminder says, which is no value."""
-_SUMMARIES = ("status", "stats", "state", "condition")
-_PAIR = re.compile(
+"""Beginning of speech or a reminder, which is not a value."""
+_STATUS_LABELS = ("status", "stats", "state", "condition")
+_STATUS_PAIR = re.compile(
     r"(?:^|, |; )(?P<name>[A-Za-z][\w ]*?):? (?P<value>\d+ of \d+|[\w/%.-]+)(?=\.?$|[,;])"
 )
-"""One of several values on the line of a status."""
-_VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
-_EXPLAINED = re.compile(r"(?<=\w): [^()]*$")
-"""Words behind the name of an item: *sword: sharp*."""
+"""One of several values in a line of status."""
+_RELATION_VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
+_EXPLANATION = re.compile(r"(?<=\w): [^()]*$")
+"""Explanation after the name of an item: *sword: sharp*."""
 _CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
-"""A remark in brackets without a blank before it: *ghoul(8hp)*."""
-_NUMBERED = re.compile(r"\d+ ?x (?=\w)")
-_TIMES = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
-_ARROW = re.compile(
+"""Remark in brackets right after a name: *ghoul(8hp)*."""
+_COUNT_BEFORE = re.compile(r"\d+ ?x (?=\w)")
+_COUNT_AFTER = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
+_EXIT_TO_PLACE = re.compile(
     r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()[ \t]*(?:to )?"
     r"(?:the )?(?P<there>[^()]+)\)?"
 )
@@ -71,27 +71,28 @@ _BRACKETED_STATE = re.compile(
     rf"(?<=\w) \((?:{STATE_WORD}|blocked|barred|sealed|guarded|hidden|dark|unknown|(?:un)?explored"
     r"|visited|unvisited)\)$"
 )
-_MEANS_OF_GOING = re.compile(
+_WAY_NOUN = re.compile(
     rf"(?:{STATE_WORD} )?(?:doors?|doorway|gate|stairs?|staircase|stairway|steps|ladder|path"
-    rf"|trail|ramp|rope|hatch"
-    r"|trapdoor|opening|hole)"
+    r"|trail|ramp|rope|hatch|trapdoor|opening|hole)"
 )
-_OF_DOOR = re.compile(rf"{STATE_WORD}|true|yes|{_MEANS_OF_GOING.pattern}")
-"""Words beside an exit that are no place behind it: *up (stairs)*."""
+_NOT_PLACE = re.compile(rf"{STATE_WORD}|true|yes|{_WAY_NOUN.pattern}")
+"""Words after an exit that do not name the place behind it: *up (stairs)*."""
 _STATE_HOLDING = re.compile(
     rf"(?P<state>{STATE_WORD}) \((?:contain(?:s|ing)|holding|holds):? (?P<items>[^()]+)\)"
 )
-_LETTERS = re.compile(r"[NSEWUD]{2,6}")
-_AREAS = re.compile(r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE)
-"""Labels below which an exit may go by the name of a place; *cooking directions* is none."""
-_ON_BODY = re.compile(r"wear|wield|worn|using|equip", re.IGNORECASE)
-"""Labels of what is carried in one way only."""
+_DIRECTION_LETTERS = re.compile(r"[NSEWUD]{2,6}")
+_NAMED_EXITS = re.compile(
+    r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE
+)
+"""Labels whose exits may have names of places; *cooking directions* is not one."""
+_PARTLY_CARRIED = re.compile(r"wear|wield|worn|using|equip", re.IGNORECASE)
+"""Labels of only some of the carried things."""
 _IN_PLACE = (" on the ", " in the ", " under the ", " inside the ")
-"""Words of which a part of a list has one if it says where a thing is."""
+"""Phrases of which an item has one if it names the place of a thing."""
 _OF_PLACE = re.compile(r" (?:of|from) (?!here\b|this )(?P<place>.+)")
-_WAY_TO = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
+_WAY_TO_PLACE = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
-"""White space from its first character on, so that a long run is tried once."""
+"""White space from its first character on, so a long run is tried once."""
 _EXIT_SPLIT = re.compile(
     rf"(?:,\s*(?:and |or )?|{_SPACE}(?:and|or)\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?[|/]\s*|;\s*"
 )
@@ -119,9 +120,9 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
     elif kind == EXITS:
         other = _OF_PLACE.search(label.text)
         place = place_name(other["place"]) if other is not None else ""
-        _read_exits(draft, items, names=_AREAS.search(label.text) is not None, place=place)
+        _read_exits(draft, items, names=_NAMED_EXITS.search(label.text) is not None, place=place)
     elif kind == CARRIED:
-        read_carried(draft, items, whole=not _ON_BODY.search(label.text))
+        read_carried(draft, items, whole=not _PARTLY_CARRIED.search(label.text))
     elif kind == HERE:
         _read_here(draft, items)
     elif kind in (GAINED, LOST):
@@ -130,30 +131,38 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
                 draft.carry(phrase)
             else:
                 draft.outdate(meant(draft, phrase.name), "is in", INVENTORY)
-    elif kind == HOLDER and (found := _HOLDER.match(label.text)):
-        holder = clean_name(found["place"])
-        if " consist" in label.text:  # what consists of things is none: they are where one looks
-            holder = draft.aim
-        else:
-            holder = draft.topic if holder in ("it", "this") else meant(draft, holder)
-        if not holder:
-            return
-        listed = _listed(draft, items)
-        for phrase in listed:
-            draft.place(phrase, relation_for(found["where"]), holder)
-            draft.describe(phrase)
-        draft.keep_only(holder, [phrase.name for phrase in listed])
+    elif kind == HOLDER:
+        _read_contents(draft, label.text, items)
     elif kind == STATE and _are_ways(label.text, items):
         _read_exits(draft, items, names=False)
     elif kind == STATE:
         _read_state(draft, label.text, items[0])
 
 
+def _read_contents(draft: Scene, label: str, items: tuple[LayoutItem, ...]) -> None:
+    """Read the complete contents of a holder."""
+    found = _HOLDER.match(label)
+    if found is None:
+        return
+    name = clean_name(found["place"])
+    if " consist" in label:  # a collection is not a holder; its things are in what is looked at
+        holder = draft.aim
+    else:
+        holder = draft.topic if name in ("it", "this") else meant(draft, name)
+    if not holder:
+        return
+    listed = _listed(draft, items)
+    for phrase in listed:
+        draft.place(phrase, relation_for(found["where"]), holder)
+        draft.describe(phrase)
+    draft.keep_only(holder, [phrase.name for phrase in listed])
+
+
 def _read_way(draft: Scene, way: str, start: int, value: LayoutItem) -> None:
-    """Read ``North: Kitchen``, or ``North: open`` of a door; a wall is no way."""
+    """Read ``North: Kitchen``, or ``North: open`` for a door; a wall is not a way."""
     behind = _BRACKETED_STATE.sub("", value.text.rstrip(" ."))
     lower, end = behind.lower(), value.start + len(behind)
-    is_door = _OF_DOOR.fullmatch(lower) is not None
+    is_door = _NOT_PLACE.fullmatch(lower) is not None
     if NOTHING.match(behind) or behind.isdecimal() or not (is_door or is_name(lower)):
         return
     if is_door or not (BARRED.search(lower) or lower == "false"):
@@ -163,10 +172,10 @@ def _read_way(draft: Scene, way: str, start: int, value: LayoutItem) -> None:
 
 
 def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
-    """Read a list of the things here: things, distant things, and ways to other places."""
+    """Read a list of what is here: things, distant things, and ways to other places."""
     exits, things = [], []
     for item in items:
-        way = _WAY_TO.match(item.text)
+        way = _WAY_TO_PLACE.match(item.text)
         if way is None:
             things.append(item)
         else:
@@ -185,10 +194,9 @@ def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
 def _placed(
     items: tuple[LayoutItem, ...],
 ) -> tuple[tuple[LayoutItem, ...], tuple[tuple[str, int, str, str], ...]]:
-    """Return a list without the things of which it says where they are, and these things.
+    """Return a list without its things in a named place, and these things.
 
-    Of each such thing, *a mug on the table*, are given the text and where it begins, the
-    preposition and the place.
+    Such a thing, *a mug on the table*, is its text, its start, the preposition and the place.
     """
     if not any(has_any(text, _IN_PLACE) for text, _ in items):
         return items, ()
@@ -202,7 +210,7 @@ def _placed(
 
 
 def _blanked(item: LayoutItem, part: LayoutItem) -> LayoutItem:
-    """Return an item of a list with blanks in the place of a part of it."""
+    """Return an item of a list with a part of it blanked."""
     begin = part.start - item.start
     if not 0 <= begin < len(item.text):
         return item
@@ -211,14 +219,14 @@ def _blanked(item: LayoutItem, part: LayoutItem) -> LayoutItem:
 
 
 def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
-    """Read ``Label: value``; the latest value holds."""
+    """Read ``Label: value``, which replaces the value before."""
     name, relation = _state_named(label)
-    if name in _SUMMARIES and (pairs := list(_PAIR.finditer(item.text))):
+    if name in _STATUS_LABELS and (pairs := list(_STATUS_PAIR.finditer(item.text))):
         for pair in pairs:
             at = item.start + pair.start("value")
             _read_state(draft, pair["name"], LayoutItem(pair["value"], at))
         return
-    if not relation or _SPOKEN.match(item.text) or item.text.endswith((":", "?")):
+    if not relation or _SPEECH.match(item.text) or item.text.endswith((":", "?")):
         return
     holding = _STATE_HOLDING.fullmatch(item.text) if relation == "is" else None
     if holding is not None:
@@ -235,16 +243,16 @@ def _read_state(draft: Scene, label: str, item: LayoutItem) -> None:
 
 @lru_cache(maxsize=1024)
 def _state_named(label: str) -> tuple[str, str]:
-    """Return the name and the relation that a label states; no relation if it is advice."""
+    """Return the subject and the relation of a label; no relation for advice."""
     name = clean_name(label)
-    if VAGUE_END.search(name) or _ADVICE.match(name):
+    if VAGUE_END.search(name) or _NO_FACT.match(name):
         return name, ""
     head, _, verb = name.rpartition(" ")
-    return (head, verb) if verb in _VERBS else (name, "is")
+    return (head, verb) if verb in _RELATION_VERBS else (name, "is")
 
 
 def _are_ways(label: str, items: tuple[LayoutItem, ...]) -> bool:
-    """True if the values of a label are all directions; one alone may be where something faces."""
+    """True if all values of a label are directions; a single one may be the way a thing faces."""
     if items[0].text[:1].isalnum() and not items[0].text.lower().startswith(DIRECTIONS):
         return False
     ways = [_BRACKETED_STATE.sub("", part.text.rstrip(" .")) for part in _parts(items, exits=True)]
@@ -254,9 +262,13 @@ def _are_ways(label: str, items: tuple[LayoutItem, ...]) -> bool:
 def _read_exits(
     draft: Scene, items: tuple[LayoutItem, ...], *, names: bool, place: str = ""
 ) -> None:
-    """Read a list of exits of a place: directions, perhaps with the place that each leads to.
+    """Read a list of exits, perhaps with the place that each leads to.
 
-    With ``names`` an exit may also be a place.
+    Args:
+        draft: Draft of the step.
+        items: Items of the list.
+        names: True if an exit may be the name of a place.
+        place: Place with the exits; empty for this one.
     """
     for part in _parts(items, exits=True):
         way, there = _exit_of(part.text, names)
@@ -267,20 +279,20 @@ def _read_exits(
 
 @lru_cache(maxsize=4096)
 def _exit_of(text: str, names: bool) -> tuple[str, str]:
-    """Return the exit that a part of a list is, and the place behind it; empty if unknown."""
+    """Return the exit that an item names and the place behind it; empty if unknown."""
     text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]\"'")
-    arrow = _ARROW.fullmatch(text)
+    arrow = _EXIT_TO_PLACE.fullmatch(text)
     word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
     means, _, last = clean_name(word).rpartition(" ")
-    if last in DIRECTIONS and _MEANS_OF_GOING.fullmatch(means):  # a stairway up
+    if last in DIRECTIONS and _WAY_NOUN.fullmatch(means):  # a stairway up
         word = last
     first, _, means = clean_name(word).partition(" ")
-    if first in DIRECTIONS and _MEANS_OF_GOING.fullmatch(means):  # a north door
+    if first in DIRECTIONS and _WAY_NOUN.fullmatch(means):  # a north door
         word = first
     there = place_name(arrow["there"]) if arrow else ""
     if there in DIRECTIONS:  # Chapel (north)
         word, there = there, place_name(word)
-    if _MEANS_OF_GOING.fullmatch(there):
+    if _WAY_NOUN.fullmatch(there):
         there = ""
     way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
     if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
@@ -289,7 +301,7 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
 
 
 def read_carried(draft: Scene, items: tuple[LayoutItem, ...], *, whole: bool) -> None:
-    """Read a complete list of carried things: what it leaves out is carried no more."""
+    """Read a list of carried things; a ``whole`` one ends the others."""
     held = set()
     for phrase in _listed(draft, items):
         held.add(draft.carry(phrase))
@@ -298,7 +310,7 @@ def read_carried(draft: Scene, items: tuple[LayoutItem, ...], *, whole: bool) ->
 
 
 def _listed(draft: Scene, items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
-    """Return the things of a list; names may stand without an article."""
+    """Return the things of a list, which need no articles."""
     things = _without_contents(items)
     if things is not None:
         return things
@@ -317,10 +329,10 @@ def _without_contents(items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...] | Non
 def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     found = []
     for part in parts:
-        counted = _NUMBERED.match(part.text)
+        counted = _COUNT_BEFORE.match(part.text)
         begin = counted.end() if counted else 0
         whole = _unwrapped(part.text[begin:]).rstrip(" .,!").strip("\"'[]").rstrip(".,!")
-        text, at = _EXPLAINED.sub("", _TIMES.sub("", whole)), part.start + begin
+        text, at = _EXPLANATION.sub("", _COUNT_AFTER.sub("", whole)), part.start + begin
         if not text.lower().startswith("your "):
             found += [
                 Phrase(*phrase[:2], at + phrase.start, at + phrase.end)
@@ -330,7 +342,7 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
 
 
 def _unwrapped(text: str) -> str:
-    """Return a text without the brackets around all of it, or square ones behind it."""
+    """Return a text without brackets around it or a remark in brackets after it."""
     name, _, remark = text.partition(" [")
     if name and remark:
         return name
@@ -339,17 +351,17 @@ def _unwrapped(text: str) -> str:
 
 
 def _parts(items: Sequence[LayoutItem], *, exits: bool) -> Iterator[LayoutItem]:
-    """Yield the parts of a value on one line; the lines of a list are parts themselves."""
+    """Yield the parts of a value on one line, or else the lines of a list."""
     for item in items:
-        for text, begin in _cut(item.text, exits, len(items) == 1):
+        for text, begin in _split(item.text, exits, len(items) == 1):
             yield LayoutItem(text, item.start + begin)
 
 
 @lru_cache(maxsize=4096)
-def _cut(text: str, exits: bool, alone: bool) -> tuple[tuple[str, int], ...]:
-    """Return the parts of a value, or a line of a list, each with where it begins."""
+def _split(text: str, exits: bool, alone: bool) -> tuple[tuple[str, int], ...]:
+    """Return the parts of a value with their starts; a list is divided already."""
     split = _ITEM_SPLIT
-    if exits and _LETTERS.fullmatch(text) and text.lower() not in SHORT_DIRECTIONS:
+    if exits and _DIRECTION_LETTERS.fullmatch(text) and text.lower() not in SHORT_DIRECTIONS:
         return tuple((letter, at) for at, letter in enumerate(text))
     if exits:
         split = _BETWEEN_WAYS if alone and _ONLY_WAYS.fullmatch(text) else _EXIT_SPLIT

@@ -1,0 +1,241 @@
+"""Lines of status, lists and speakers, rewritten as plain labels and sentences."""
+
+from __future__ import annotations
+
+import re
+
+from gym_memory.extract.label_kinds import STATE, kind_of_label
+from gym_memory.extract.notes.words import SUPPORTER, kind_of_noun
+from gym_memory.extract.rewriting import Steps, nothing
+
+__all__ = ["LINE_STEPS", "STATUS_LINE"]
+
+_ANY_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:[ =][^<>]*)?/?>")
+_LEADER_PATTERN = (
+    r"^[ \t]*(?P<label>[A-Z][\w']*(?: [\w']+){0,3}) ?(?:\.{3,}:?|->|=>|→) ?"
+    r"(?P<value>[^\s.][^\n]*)$"
+)
+_LEADER = re.compile(_LEADER_PATTERN, re.MULTILINE)
+_ID = re.compile(r"[ \t]*\((?:id|ID|Id|#)[:= #]*[\w-]+\)")
+_SPEAKER_ENDS = (
+    *("bservation:", "BSERVATION:", "bs:", "eedback:", "esponse:", "utput:", "ame:", "esult:"),
+    *("essage:", "utcome:", "vent:", "escription:", "arration:", "ailed:", "ailure:", "rror:"),
+    *("uccess:", "one:", "ok:", "OK:", "kay:"),
+)
+_SPEAKERS = (
+    *("observation", "obs", "feedback", "response", "game", "output", "narrator", "result"),
+    *("message", "outcome", "event", "description", "narration"),
+    *("(?:(?:the )?(?:action|command|move) )?failed", "failure", "error", "success"),
+    *("done", "ok", "okay"),
+)
+_SPEAKER = re.compile(
+    rf"(?:^|(?<=[.!?] ))(?:{'|'.join(_SPEAKERS)}):[ \t]+"
+    r"(?=(?-i:[A-Z\"(]|(?:the|your|you|it) )[^\n]*[.!?])",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Name of a speaker before prose."""
+_FINAL_PROMPT = re.compile(r"(?<!\s)\s+>[ \t]*\Z")
+_COUNT_BEFORE = re.compile(
+    r"^\[(?P<label>[A-Z][a-z]+):? (?P<value>\d[\w/:]*)\][ \t]+(?=\S)", re.MULTILINE
+)
+"""Count in brackets before prose: *[Turn 9] You are in the granary*."""
+_COUNT_OF_EQUALS = re.compile(
+    r"^[(\[] ?\d{1,3}[)\]] (?=(?:An?|The|Some) [^\n]*\b(?:here|ground|floor)\b[^\n]*\.$)",
+    re.MULTILINE,
+)
+"""Count before a sentence about equal things: *(2) A jug lies here.*"""
+_MESSAGE_TAG = re.compile(r"^\[[A-Z]{2,12}\] (?=(?:The|You|Your|An?) [^\n]*[.!]$)", re.MULTILINE)
+"""Sort of message in brackets before a sentence: *[ALERT] The gate is closed.*"""
+_THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
+"""Thing, of several, that the sentence after it is about."""
+_BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
+_BRACKETED_PAIRS = re.compile(r"\][ \t]*\[(?=[A-Z$][\w ]{0,20}: ?\S)")
+"""Boundary between two pairs in brackets."""
+_COLUMNS = re.compile(r"(?<=[^\s:.,-]) {3,}(?=[A-Z$][\w ]{0,20}: ?\S)")
+"""Gap in a line of status before a label."""
+STATUS_LINE = re.compile(r"^[ \t]*[\[<(]?[A-Z$][A-Za-z]{0,11}(?:: ?| )[$-]?\d[^\n]*$", re.MULTILINE)
+_OUTER_BRACKETS = re.compile(r"^[ \t]*[\[<(]|[\])>][ \t]*$")
+_COLUMN_GAP = re.compile(r"[ \t]*[|;][ \t]*|[ \t]{2,}")
+_NAMED_VALUE = re.compile(r"[A-Z$][\w ]{0,20}: ?[^\s:][^:]*")
+_COUNT = re.compile(
+    r"(?P<label>[A-Z$][A-Za-z]{0,11})(?P<gap>: ?| )(?P<value>[$-]?\d[\w/%().]*)(?P<end> |$)"
+)
+_TITLE_OF_STATUS = re.compile(
+    r"\A[ \t]*(?![A-Z][A-Za-z]{0,11} \d)"
+    r"(?P<place>[A-Z][\w',.& -]{1,40}?(?: \([^()\n]{1,20}\))?)(?: {3,}| *\|) *"
+    r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][A-Za-z]* \d|\d+/\d+[ \t]*(?:\n|$))"
+)
+"""Place at the left of the first line, with counts at the right."""
+_QUOTED_LINE = re.compile(r"^> (?=[*_]?[A-Z][^\n]*[.!?][*_]*$)", re.MULTILINE)
+_INVENTORY_CHANGE = re.compile(
+    r"^(?:\[\W\] ?|\W)?(?P<things>[\w',\d -]{2,60}?)"
+    r"(?: (?:is|are|was|were|has been|have been))? (?P<how>added to|removed from) "
+    r"(?:your |my |the )?(?:inventory|(?:back)?pack|bag|pockets?)\W*$",
+    re.MULTILINE,
+)
+_DIRECTION_KEY = re.compile(r"[(\[](?P<letter>[nsewudNSEWUD])[)\]](?=orth|outh|ast|est|p\b|own\b)")
+_KEY_LETTER = re.compile(r"[(\[](\w)[)\]]")
+_DIRECTION_KEYS = re.compile(
+    r"^[ \t]*(?:[(\[][nsewud][)\]](?:orth|outh|ast|est|p|own)\b[ \t,|/]*){2,}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REMARK = re.compile(r"^\[(?P<said>[A-Z][^\[\]\n:]*[.!?])\]$", re.MULTILINE)
+"""A sentence in brackets."""
+_LETTERED = re.compile(
+    r"^(?:[A-Z]\w+\n)?(?P<letter>[a-zA-Z$]) - (?=(?:an?|the|some|\d+) )", re.MULTILINE
+)
+"""Line of a lettered inventory, perhaps below the name of a class."""
+_OWN_STATE = re.compile(
+    r"(?<![\w,] )(?<!\w)(?P<head>(?:An?|The) [^.,\n]{2,40}), (?:its|whose) \w+(?: is)? "
+    r"(?P<state>ajar|open|closed|shut|locked),(?P<rest>[^.\n]*\.)"
+)
+_STATE_IN_BRACKETS = re.compile(
+    r"(?<=\w )\[(?P<state>open|closed|shut|locked|unlocked|empty|lit|unlit|on|off|broken)\]"
+)
+_ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
+_TITLE_WITH_WAYS = re.compile(
+    rf"^(?P<title>[A-Z][\w',. -]{{1,40}}?) \[ ?(?P<ways>[NESWUD]{{2,6}}"
+    rf"|{_ONE_WAY}(?:[, /]+{_ONE_WAY})*) ?\]$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A title with the exits of its place: *The Quay [N, W]*."""
+_LABEL_AT_END = re.compile(
+    r"(?<=[\w.!?]) \[(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]\.?$", re.MULTILINE
+)
+_ITEMS_IN_BRACKETS = re.compile(r"(?<=: )\[[\w' -]{1,30}\](?:,? ?\[[\w' -]{1,30}\])+")
+_PAIRS_IN_BRACES = re.compile(r"(?<=: |= )\{(?P<pairs>[\w'\" -]+: ?[^{}\n]+)\}$", re.MULTILINE)
+"""Pairs in braces after a label."""
+_IN_OR_ON = re.compile(r"\bin/on (?=(?:the )?(?P<place>[\w-]+))")
+_ATTRIBUTE = re.compile(r"^(?P<name>[a-z]\w*)\.(?P<key>[a-z]\w*) ?= ?(?P<value>\w+)$", re.MULTILINE)
+_STATE_KEYS = ("state", "status")
+_LABEL_IN_BRACKETS = re.compile(
+    r"^\[(?P<label>[A-Z][A-Za-z ]{1,15})\][ \t]+(?=[^\s:])", re.MULTILINE
+)
+
+
+def _leader(found: re.Match[str]) -> str:
+    several = len(_LEADER.findall(found.string)) > 1
+    return f"{found['label']}: {found['value']}" if several else found[0]
+
+
+def _lettered(found: re.Match[str]) -> str:
+    if "\n" not in found.string.strip() and found.start() == 0:
+        return "You take "
+    return (
+        "Inventory:\n- " if _LETTERED.search(found.string) == found or not found.start() else "- "
+    )
+
+
+def _direction_keys(found: re.Match[str]) -> str:
+    return f"Exits: {', '.join(key.lower() for key in re.findall(_KEY_LETTER, found[0]))}"
+
+
+def _status(found: re.Match[str]) -> str:
+    """Return a line of counts, some without a colon, as one label a line of the same length."""
+    line = found[0]
+    if line.lstrip()[0] in "[<(":
+        line = _OUTER_BRACKETS.sub(lambda bracket: " " * len(bracket[0]), line).rstrip()
+    parts = []
+    for part in _COLUMN_GAP.sub(_line_break, line).split("\n"):
+        bare = part.strip()
+        counted = "".join(count[0] for count in _COUNT.finditer(bare)) == bare
+        if bare and not counted and not _NAMED_VALUE.fullmatch(bare):
+            return found[0]
+        parts.append(_COUNT.sub(_count, part) if counted else part)
+    pairs = "\n".join(parts)
+    return pairs.ljust(len(found[0])) if "\n" in pairs.strip() else found[0]
+
+
+def _line_break(gap: re.Match[str]) -> str:
+    return "\n".rjust(len(gap[0]))
+
+
+def _count(found: re.Match[str]) -> str:
+    gap = ":" if found["gap"] == " " else found["gap"]
+    return f"{found['label']}{gap}{found['value']}" + "\n" * len(found["end"])
+
+
+def _title_of_status(found: re.Match[str]) -> str:
+    return f"{found['place']}\n---\n"
+
+
+def _quoted_line(found: re.Match[str]) -> str:
+    first = 0 if found.string.startswith("> ") else found.string.find("\n> ") + 1
+    alone = first == found.start() and found.string.find("\n> ", found.end()) < 0
+    return "" if alone else found[0]  # several are choices
+
+
+def _count_before(found: re.Match[str]) -> str:
+    return f"{found['label']}: {found['value']}\n"
+
+
+def _inventory_change(found: re.Match[str]) -> str:
+    return f"{'Gained' if found['how'] == 'added to' else 'Lost'}: {found['things']}"
+
+
+def _own_state(found: re.Match[str]) -> str:
+    state = "open" if found["state"] == "ajar" else found["state"]
+    return f"{found['head']}{found['rest']} {found['head']} is {state}."
+
+
+def _bare_items(found: re.Match[str]) -> str:
+    return ", ".join(re.findall(r"\[(.+?)\]", found[0]))
+
+
+def _in_or_on(found: re.Match[str]) -> str:
+    return "on " if kind_of_noun(found["place"]) == SUPPORTER else "in "
+
+
+def _bracketed_label(found: re.Match[str]) -> str:
+    return found[0] if kind_of_label(found["label"]) == STATE else f"{found['label']}: "
+
+
+def _attribute(found: re.Match[str]) -> str:
+    value = found["value"] if found["key"] in _STATE_KEYS else ""
+    value = value or (found["key"] if found["value"].lower() == "true" else "")
+    return f"{found['name'].capitalize()}: {value}" if value else found[0]
+
+
+LINE_STEPS = Steps(
+    ("=", [((), _ATTRIBUTE, _attribute)]),
+    ("in/on", [((), _IN_OR_ON, _in_or_on)]),
+    ("{", [((), _PAIRS_IN_BRACES, lambda found: found["pairs"])]),
+    ("</", [((), _ANY_TAG, nothing)]),
+    ("...", [((), _LEADER, _leader)]),
+    ("->", [((), _LEADER, _leader)]),
+    ("=>", [((), _LEADER, _leader)]),
+    ("→", [((), _LEADER, _leader)]),
+    (">", [(("> ",), _QUOTED_LINE, _quoted_line)]),
+    (" added to ", [((), _INVENTORY_CHANGE, _inventory_change)]),
+    (" removed from ", [((), _INVENTORY_CHANGE, _inventory_change)]),
+    ("   ", [((), _TITLE_OF_STATUS, _title_of_status)]),
+    ("|", [((), _TITLE_OF_STATUS, _title_of_status)]),
+    ("", [(tuple("0123456789"), STATUS_LINE, _status)]),
+    ("(", [(("(id", "(ID", "(Id", "(#"), _ID, nothing), ((), _COUNT_OF_EQUALS, nothing)]),
+    (":", [(_SPEAKER_ENDS, _SPEAKER, nothing)]),
+    ("[", [((), _MESSAGE_TAG, nothing), ((), _LABEL_IN_BRACKETS, _bracketed_label)]),
+    ("[", [((), _COUNT_OF_EQUALS, nothing)]),
+    ("[", [((), _COUNT_BEFORE, _count_before), ((), _BAR, nothing)]),
+    (": You ", [((), _THING_SAID, nothing)]),
+    (" >", [((), _FINAL_PROMPT, nothing)]),
+    ("   ", [((), _COLUMNS, lambda found: "\n")]),
+    ("[", [(("][", "] [", "]  ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
+    (" [", [
+        ((), _TITLE_WITH_WAYS, lambda found: f"Exits: {found['ways']}\n{found['title']}"),
+        ((), _LABEL_AT_END, lambda found: f"\n{found['pair']}"),
+        ((), _STATE_IN_BRACKETS, lambda found: f"({found['state']})"),
+        ((), _ITEMS_IN_BRACKETS, _bare_items),
+    ]),
+    ("]", [
+        (("]o", "]O", "]a", "]A", "]e", "]E"), _DIRECTION_KEYS, _direction_keys),
+        (("]o", "]O", "]a", "]A", "]e", "]E", "]p"), _DIRECTION_KEY, lambda found: found["letter"]),
+        ((".]", "!]", "?]"), _REMARK, lambda found: found["said"]),
+    ]),
+    (")", [
+        ((")o", ")O", ")a", ")A", ")e", ")E"), _DIRECTION_KEYS, _direction_keys),
+        ((")o", ")O", ")a", ")A", ")e", ")E", ")p"), _DIRECTION_KEY, lambda found: found["letter"]),
+    ]),
+    (" - ", [((), _LETTERED, _lettered)]),
+    (", its ", [((), _OWN_STATE, _own_state)]),
+    (", whose ", [((), _OWN_STATE, _own_state)]),
+)  # fmt: skip

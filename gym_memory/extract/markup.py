@@ -1,0 +1,99 @@
+"""Markup around words: terminal colours, tags, emphasis, links and frames."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from gym_memory.extract.rewriting import Step, Steps, nothing
+
+__all__ = ["MARK_STEPS", "SIGNS"]
+
+
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_PROMPT = re.compile(r"^[ \t]*<(?P<values>\d+\w+(?: \d+\w+)*)>[ \t]*", re.MULTILINE)
+_HTML = (
+    r"/?(?:a|b|big|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|mark|ol|p|pre|q|s|small"
+    r"|span|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)(?=[ />])"
+)
+_TAG = re.compile(rf"<(?P<tag>{_HTML})[^<>]*>", re.IGNORECASE)
+_BREAKING = re.compile(r"/?(?:br|p|div|h[1-6]|hr|li|ol|ul|table|tr|dt|dd|pre)", re.IGNORECASE)
+_PAIR = re.compile(r"\[(?P<tag>/?[a-z][\w#]*)(?:[ =][^\[\]\n]*)?\](?=(?P<rest>.?))", re.DOTALL)
+_TEMPLATE = re.compile(r"\{\{(?:[^{}|]*\|)*(?P<word>[^{}|]*)\}\}")
+_EMPHASIS = re.compile(
+    r"(?:(?<=[ (])(?P<inner>\*\*?|__?|`)(?=\w)([^*_`\n]*[\w:])(?P=inner)(?=[ ,.;:!?)\n]|$)"
+    r"|(?<![^\n])(?P<line>\*\*?|__?)(?=\w)([^*_`\n]*[.!?])(?P=line)$"
+    r"|(?<![^\n])(?P<first>\*\*?|__?|`)(?=\w)([^*_`\n]*[\w:])(?P=first)(?=[ ,.;:!?)]))",
+    re.MULTILINE,
+)
+"""Marks around words within a line; around a whole line they make a title."""
+_LINK = re.compile(r"\[(?P<word>[^\[\]\n]+)\]\([^()\s]*\)")
+_STRUCK = re.compile(r"~~[^~\n]+~~ ?")
+_EITHER_ARTICLE = re.compile(r"\b[Aa]\(n\)")
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d+);")
+_FRAME_RULE = re.compile(r"[┌┐└┘├┤┬┴┼╔╗╚╝╠╣╦╩╬╭╮╰╯─━═]{3,}")
+_FRAME_CELL = re.compile(
+    r"^[ \t]*[│║┃|][ \t]*(?P<cell>[^│║┃|\n]*?)[ \t]*[│║┃|][ \t]*$", re.MULTILINE
+)
+_CELL_PAIR = re.compile(r"(?P<label>[A-Za-z][\w ]*?)(?: {2,}|: ?)(?P<value>\S.*)")
+
+
+def _tag(found: re.Match[str]) -> str:
+    if not _BREAKING.fullmatch(found["tag"]):
+        return ""
+    return "\n# " if found["tag"][0] in "hH" and found["tag"][1:].isdigit() else "\n"
+
+
+def _pair(found: re.Match[str]) -> str:
+    closed = found["tag"][0] == "/" or f"[/{found['tag']}" in found.string
+    return "" if closed or "[/]" in found.string else found[0]
+
+
+def _prompt(found: re.Match[str]) -> str:
+    pairs = re.findall(r"(\d+)([^\W\d]\w*)", found["values"])
+    line = ", ".join(f"{name.capitalize()}: {value}" for value, name in pairs)
+    return line if found.end() == len(found.string) else f"{line}\n"
+
+
+def _cell(found: re.Match[str]) -> str:
+    pair = _CELL_PAIR.fullmatch(found["cell"])
+    return f"{pair['label']}: {pair['value']}" if pair else found["cell"]
+
+
+def _inner(found: re.Match[str]) -> str:
+    return found[2] or found[4] or found[6]
+
+
+def _dashes(found: re.Match[str]) -> str:
+    return "-" * len(found[0])
+
+
+_PICTURE = re.compile(r"^[ \t]*[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?[ \t]*", re.MULTILINE)
+_GUILLEMETS = re.compile(r"^«[ \t]*(?P<title>[^«»\n]+?)[ \t]*»$", re.MULTILINE)
+SIGNS: Sequence[Step] = (
+    ((), _PICTURE, nothing),
+    (("»",), _GUILLEMETS, lambda found: f"<< {found['title']} >>"),
+)
+"""Steps for pictures at the start of a line and guillemets around it."""
+MARK_STEPS = Steps(
+    ("\x1b", [((), _ESCAPE, nothing)]),
+    ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),
+    ("&", [((), _ENTITY, lambda found: html.unescape(found[0]))]),
+    ("[", [(("[/",), _PAIR, _pair)]),
+    ("](", [((), _LINK, lambda found: found["word"])]),
+    ("~~", [((), _STRUCK, nothing)]),
+    ("{{", [((), _TEMPLATE, lambda found: found["word"])]),
+    ("(n)", [((), _EITHER_ARTICLE, lambda found: found[0][0])]),
+    ("*", [((), _EMPHASIS, _inner)]),
+    ("_", [((" _", "\n_", "(_", "__"), _EMPHASIS, _inner)]),
+    ("`", [((), _EMPHASIS, _inner)]),
+    ("─", [((), _FRAME_RULE, _dashes)]),
+    ("━", [((), _FRAME_RULE, _dashes)]),
+    ("═", [((), _FRAME_RULE, _dashes)]),
+    ("│", [((), _FRAME_CELL, _cell)]),
+    ("║", [((), _FRAME_CELL, _cell)]),
+    ("┃", [((), _FRAME_CELL, _cell)]),
+    ("|", [((), _FRAME_CELL, _cell)]),
+)
+"""Steps for markup, by the mark that a text must have."""
