@@ -1,8 +1,8 @@
-"""Rules for English text of any game: the default of all dialects.
+"""Rules for general English, the default for games without rules of their own.
 
-They read the forms that text games share: places, things with their states and contents, ways out,
-the inventory, what was just done, and labelled lines of a status display. Sentences of another
-form, and those that deny, suppose or ask, give no facts.
+They read the forms that text games share: places, things with states and contents, exits, the
+inventory, results of actions, and labelled lines. Other sentences, and those that deny, suppose or
+ask, state no facts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAX_SENTENCE_CHARS = 1000
 
 
 class PlainRules:
-    """Extraction rules for one step of any game.
+    """Extraction rules for general English, one step at a time.
 
     >>> text = "You are in the attic. You see a chest that is closed. To the East you see the hall."
     >>> step = Step(0, text)
@@ -51,7 +51,7 @@ class PlainRules:
     """
 
     general = True
-    """True: any English text may be read, so finding facts does not show which game wrote it."""
+    """True, since facts in a text do not show which game wrote it."""
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -62,7 +62,7 @@ class PlainRules:
         layout = layout_of(text)
         sentences = _sentences(layout.prose)
         draft.sentences = len(sentences)
-        if not written_on(step.action):  # words of a text do not move the agent
+        if not written_on(step.action):  # what the agent reads does not move it
             read_place(draft, layout, sentences)
         for sentence, offset in sentences:
             read_sentence(draft, sentence, offset)
@@ -94,13 +94,13 @@ class PlainRules:
 
 @lru_cache(maxsize=1024)
 def _sentences(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the sentences that are short enough to read, with their starts."""
+    """Return the sentences of readable length, with their starts."""
     found = sentence_spans(text)
     return tuple(one for one in found if len(one[0]) <= _MAX_SENTENCE_CHARS)
 
 
 def _read_inventory(draft: Scene, text: str) -> None:
-    """Read an inventory text apart from the observation; nothing in it has evidence."""
+    """Read the separate inventory text, whose facts have no span."""
     draft.offset = -1
     labels, sentences, is_empty = _inventory_of(text)
     if is_empty:
@@ -113,7 +113,7 @@ def _read_inventory(draft: Scene, text: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _inventory_of(text: str) -> tuple[tuple[LabelItems, ...], tuple[LayoutItem, ...], bool]:
-    """Return labels of an inventory text, what its sentences say is carried, if it says nothing."""
+    """Return labels and carried things of an inventory text, and whether it says *nothing*."""
     layout = layout_of(normal(text).text)
     sentences = [sentence for sentence, _ in _sentences(layout.prose)]
     matches = (CARRYING.match(sentence) or HAVING.match(sentence) for sentence in sentences)

@@ -1,4 +1,4 @@
-"""JSON and XML as labelled lines, with the way back from each character to the original."""
+"""JSON and XML as labelled lines, with the offset of each character in the original."""
 
 from __future__ import annotations
 
@@ -16,45 +16,56 @@ _JSON_TOKEN = re.compile(
 )
 _PYTHON = re.compile(r"(?<=[\[{:, ])'|'(?=[\]}:,])|\b(?:True|False|None)\b(?=[,\]}])")
 _OF_PYTHON = {"'": '"', "True": "true", "False": "false", "None": "null"}
-"""Literals of Python to those of JSON."""
-_MOST_CHARS_BEFORE_KEY = 8
-_PAIR = 2
+"""JSON literal for each Python literal."""
+_MAX_CHARS_BEFORE_QUOTE = 8
 RECORD_LEAD = re.compile(
     r"\A\s*(?:```\w*\s*|(?i:observation|obs|state|response|output|result|json|data"
     r"|info): ?)(?=[\[{]\s*[\[{\"'])|(?<=[\]}])\s*```\s*\Z"
 )
-"""Words and marks around a record in a text."""
+"""Words and marks around a record."""
 _ELEMENT = re.compile(
     r"<(?P<close>/)?(?P<tag>[a-zA-Z][\w-]*)(?P<more>[^<>]*?)(?P<empty>/)?>|(?P<text>[^<>]+)"
 )
 _ATTRIBUTE = re.compile(r"[\w-]+=[\"'](?P<value>[^\"'<>]*)[\"']")
 _SENTENCE_END = (".", "!", "?")
-_ANONYMOUS = ("", "id")
+_ANONYMOUS_KEYS = ("", "id")
 """Keys whose values name nothing."""
-_NAMING = ("name", "item", "object", "entity", "thing")
-"""Keys of an object whose values name it."""
-_STATES = ("state", "status")
-"""Keys of a thing whose values are states of it."""
-_SPEAKING = ("speaker", "said_by", "sender", "author", "from", "says", "said", "speech", "dialogue")
-"""Keys of an object that holds what a person says, not a report."""
-_ADVISING = re.compile(r"(?:hint|tip|task|goal|objective|quest|mission|instruction|example|rule)s?")
-"""Keys of what is to be done, not of what is."""
-_LEADING = ("direction", "dir")
-"""Keys of an object that is a way, whose values are where it leads."""
-_LED_TO = ("to", "leads_to", "destination", "target")
-"""Keys of a way whose values name the place behind it."""
-_TRUTHS = {
+_NAME_KEYS = ("name", "item", "object", "entity", "thing")
+"""Keys whose value is the name of the object."""
+_STATUS_KEYS = ("state", "status")
+"""Keys of a thing whose value is a state."""
+_SPEECH_KEYS = (
+    "speaker",
+    "said_by",
+    "sender",
+    "author",
+    "from",
+    "says",
+    "said",
+    "speech",
+    "dialogue",
+)
+"""Keys of an object that is speech, not a report."""
+_ADVICE_KEYS = re.compile(
+    r"(?:hint|tip|task|goal|objective|quest|mission|instruction|example|rule)s?"
+)
+"""Keys of advice and tasks, which state no facts."""
+_EXIT_KEYS = ("direction", "dir")
+"""Keys of an exit whose value is its direction."""
+_DESTINATION_KEYS = ("to", "leads_to", "destination", "target")
+"""Keys of an exit whose value is the place behind it."""
+_STATE_KEYS = {
     "open": "closed", "closed": "open", "locked": "unlocked", "unlocked": "locked", "lit": "unlit",
     "broken": "", "empty": "", "dark": "",
 }  # fmt: skip
-"""Keys of a thing that are states of it where their value is true, and its states otherwise."""
-_PLACING = ("on", "in", "under", "inside")
-"""Keys of a thing whose values are where it is."""
-_HOLDING = ("contains", "holds", "inside")
-"""Keys of a thing whose values are in it, as are those below keys of what is here."""
-_HELD = ("held", "carried", "equipped", "worn", "in_inventory", "holding")
-"""Keys of a thing that is carried where their value is true."""
-_OWNED = ("items", "things", "objects", "belongings", "possessions", "has", "have", "holds")
+"""State of a thing by a key that is false; a key that is true is the state itself."""
+_PLACE_KEYS = ("on", "in", "under", "inside")
+"""Keys of a thing whose value is its place."""
+_CONTENT_KEYS = ("contains", "holds", "inside")
+"""Keys of a thing whose values are its contents."""
+_CARRIED_KEYS = ("held", "carried", "equipped", "worn", "in_inventory", "holding")
+"""Keys of a thing that is carried if their value is true."""
+_OWNED_KEYS = ("items", "things", "objects", "belongings", "possessions", "has", "have", "holds")
 """Keys of the player whose values are carried."""
 _NO_THING = ("", "none", "null", "empty", "nothing")
 _SELVES = ("player", "agent", "you", "character")
@@ -62,45 +73,45 @@ _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 
 
 class RecordLines(NamedTuple):
-    """Lines, and where each character of them is in the original."""
+    """Lines of text with the offset of each character in the original."""
 
     text: str
     positions: Sequence[int]
 
 
 class _Word(NamedTuple):
-    """A word or sentence, and where each character of it is in the original."""
+    """A word or sentence with the offset of each character in the original."""
 
     text: str
     at: Sequence[int]
 
 
 class _RecordLine(NamedTuple):
-    """A label with its values, or prose without any."""
+    """A label with its values, or prose without values."""
 
     label: _Word
     values: list[_Word]
 
 
 class _Fields(NamedTuple):
-    """The pairs of a JSON object."""
+    """The pairs of a JSON object, and what they say of its meaning."""
 
     pairs: list[tuple[_Word, _Node]]
 
     @property
     def name(self) -> _Word | None:
-        """Return the name of what the object describes."""
+        """Return the name in the object; None without one."""
         named = {key.text: value for key, value in self.pairs}
-        found = (named[key] for key in _NAMING if isinstance(named.get(key), _Word))
+        found = (named[key] for key in _NAME_KEYS if isinstance(named.get(key), _Word))
         return next(found, None)  # type: ignore[return-value]
 
     @property
     def is_placed(self) -> bool:
-        """True if the object says where the thing is that it names."""
+        """True if the object names a thing and its place."""
         return self.name is not None and any(
-            (key.text in _HELD and isinstance(value, _Word) and value.text == "true")
+            (key.text in _CARRIED_KEYS and isinstance(value, _Word) and value.text == "true")
             or (
-                (kind_of_label(key.text) == PLACE or key.text in _PLACING)
+                (kind_of_label(key.text) == PLACE or key.text in _PLACE_KEYS)
                 and isinstance(value, _Word)
             )
             for key, value in self.pairs
@@ -108,7 +119,7 @@ class _Fields(NamedTuple):
 
     @property
     def is_count(self) -> bool:
-        """True if the object says how many there are of each thing."""
+        """True if the object counts things."""
         return bool(self.pairs) and all(
             isinstance(value, _Word) and value.text.isdecimal() for _, value in self.pairs
         )
@@ -122,45 +133,47 @@ class _Fields(NamedTuple):
 
     @property
     def named(self) -> list[_Node]:
-        """Return the objects in it, each with its key as a name; empty if anything else is."""
+        """Return the objects in it with their keys as names; empty if any value is no object."""
         if not all(isinstance(value, _Fields) for _, value in self.pairs):
             return []
         return [
-            _Fields([(_fixed(_NAMING[0], key), key), *value.pairs])
+            _Fields([(_fixed(_NAME_KEYS[0], key), key), *value.pairs])
             for key, value in self.pairs
             if isinstance(value, _Fields)
         ]
 
     @property
     def describes_things(self) -> bool:
-        """True if each value says of its key where it is, or in which state."""
+        """True if each value is the place or the state of its key."""
         return bool(self.pairs) and all(
             isinstance(value, _Fields)
             and key.text not in _SELVES
             and kind_of_label(key.text) == STATE
-            and all(k.text in _STATES or kind_of_label(k.text) == PLACE for k, _ in value.pairs)
+            and all(
+                k.text in _STATUS_KEYS or kind_of_label(k.text) == PLACE for k, _ in value.pairs
+            )
             for key, value in self.pairs
         )
 
     @property
     def is_place(self) -> bool:
-        """True if the object says what is in a place, or how to leave it."""
+        """True if the object lists the things or exits of a place."""
         return any(kind_of_label(key.text) in (EXITS, HERE) for key, _ in self.pairs)
 
     @property
     def holds_lists(self) -> bool:
-        """True if the object says what is in each of several things."""
+        """True if the object lists the contents of several things."""
         return bool(self.pairs) and all(isinstance(value, list) for _, value in self.pairs)
 
     def word(self, keys: Sequence[str]) -> _Word | None:
-        """Return the first word that is the value of one of some keys."""
+        """Return the first word with one of the keys; None without one."""
         words = (v for k, v in self.pairs if k.text in keys and isinstance(v, _Word))
         return next(words, None)
 
     @property
     def is_speech(self) -> bool:
-        """True if the object is what someone says."""
-        return any(key.text in _SPEAKING for key, _ in self.pairs)
+        """True if the object is speech."""
+        return any(key.text in _SPEECH_KEYS for key, _ in self.pairs)
 
 
 _Node = _Word | _Fields | list["_Node"]
@@ -199,7 +212,7 @@ def record_lines(text: str) -> RecordLines | None:
 
 
 def _json_lines(text: str) -> list[_RecordLine]:
-    if "'" in text and "'" in text[:_MOST_CHARS_BEFORE_KEY]:
+    if "'" in text and "'" in text[:_MAX_CHARS_BEFORE_QUOTE]:
         text = _PYTHON.sub(lambda found: _OF_PYTHON[found[0]], text)  # of the same length
     try:
         json.loads(text)
@@ -211,7 +224,7 @@ def _json_lines(text: str) -> list[_RecordLine]:
 
 
 def _tree(tokens: Iterator[re.Match[str]]) -> _Node:
-    """Return the next value of JSON that is known to be valid."""
+    """Return the next value of valid JSON."""
     return _value(next(tokens), tokens)
 
 
@@ -249,12 +262,12 @@ def _word(found: re.Match[str]) -> _Word:
 
 
 def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
-    """Write a value below its key: words of a list on one line, sentences as prose."""
+    """Write a value below its key: the words of a list on one line, sentences as prose."""
     if isinstance(node, _Fields):
         _write_fields(label, node, lines)
         return
     values = node if isinstance(node, list) else [node]
-    if _ADVISING.fullmatch(label.text):
+    if _ADVICE_KEYS.fullmatch(label.text):
         return
     if kind_of_label(label.text) == HERE:
         for value in values:
@@ -264,12 +277,12 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
         if not values:
             return
     if kind_of_label(label.text) == EXITS:
-        values = [_pair(v) if isinstance(v, list) and len(v) == _PAIR else v for v in values]
+        values = [_exit(value) for value in values]
     words = [v.name if isinstance(v, _Fields) else v for v in values if not isinstance(v, list)]
     named = [word for word in words if word is not None and word.text]
     if named and all(_is_prose(word.text) for word in named):
         lines += [_RecordLine(word, []) for word in named]
-    elif label.text not in _ANONYMOUS and named and not _describes_each(label, values):
+    elif label.text not in _ANONYMOUS_KEYS and named and not _describes_each(label, values):
         lines.append(_RecordLine(label, named))
     elif not values and kind_of_label(label.text) not in (STATE, PLACE):
         lines.append(_RecordLine(label, [_fixed("none", label)]))
@@ -281,11 +294,12 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
 
 
 def _describes_each(label: _Word, values: Sequence[_Node]) -> bool:
-    """True of a list of objects below a label that says nothing of where they are."""
+    """True for a list of objects below a label that does not place them."""
     return kind_of_label(label.text) == STATE and all(isinstance(v, _Fields) for v in values)
 
 
 def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
+    """Write an object below its key, by the kind of the key and the form of the object."""
     name = None if label.text in _SELVES else fields.name
     if name is None and kind_of_label(label.text) in (CARRIED, HERE) and fields.is_count:
         counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
@@ -297,7 +311,11 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
         return
     if name is None and kind_of_label(label.text) == EXITS:
         for way, value in fields.pairs:
-            there = value.word((*_LED_TO, *_NAMING)) if isinstance(value, _Fields) else None
+            there = (
+                value.word((*_DESTINATION_KEYS, *_NAME_KEYS))
+                if isinstance(value, _Fields)
+                else None
+            )
             _write_node(way, value if there is None else there, lines)
         return
     if name is None and kind_of_label(label.text) == CARRIED and fields.is_outfit:
@@ -323,13 +341,13 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
 
 
 def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
-    """Write what an object says of what it names: states, a place, and what else is in it."""
+    """Write what an object says of the thing that it names: states, place and contents."""
     if fields.is_speech:
         return
-    way = fields.word(_LEADING)
+    way = fields.word(_EXIT_KEYS)
     if way is not None:
         there = fields.word([k.text for k, _ in fields.pairs if kind_of_label(k.text) == PLACE])
-        there = fields.word(_LED_TO) or there
+        there = fields.word(_DESTINATION_KEYS) or there
         label = _fixed("exits", way) if there is None else way
         lines.append(_RecordLine(label, [there or way]))
         return
@@ -337,9 +355,9 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
     if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
         own = fields.name if label.text in _SELVES else name
         for key, value in fields.pairs:
-            if value is own or (key.text in _TRUTHS and isinstance(value, _Word)):
+            if value is own or (key.text in _STATE_KEYS and isinstance(value, _Word)):
                 continue
-            if label.text in _SELVES and key.text in _OWNED:
+            if label.text in _SELVES and key.text in _OWNED_KEYS:
                 key = _fixed("inventory", key)
             elif label.text in _SELVES and key.text in ("at", "in"):
                 key = _fixed("location", key)
@@ -350,29 +368,29 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
             continue
         if not isinstance(value, _Word):
             _write_inside(name, key, value, lines, label)
-        elif key.text in _STATES:
+        elif key.text in _STATUS_KEYS:
             lines.append(_RecordLine(name, [value]))
-        elif key.text in _HELD:
+        elif key.text in _CARRIED_KEYS:
             if value.text == "true":
-                lines.append(_RecordLine(_sentence(name, _fixed("inventory", key)), []))
-        elif key.text in _TRUTHS:
-            so = key if value.text == "true" else _fixed(_TRUTHS[key.text], key)
+                lines.append(_RecordLine(_place_sentence(name, _fixed("inventory", key)), []))
+        elif key.text in _STATE_KEYS:
+            so = key if value.text == "true" else _fixed(_STATE_KEYS[key.text], key)
             if so.text:
-                lines.append(_RecordLine(_is_so(name, so), []))
+                lines.append(_RecordLine(_state_sentence(name, so), []))
         elif kind_of_label(key.text) == PLACE:
-            lines.append(_RecordLine(_sentence(name, value), []))
-        elif key.text in _PLACING:
-            lines.append(_RecordLine(_sentence(name, value, key.text), []))
-        elif not label.text and key.text not in _ANONYMOUS:
+            lines.append(_RecordLine(_place_sentence(name, value), []))
+        elif key.text in _PLACE_KEYS:
+            lines.append(_RecordLine(_place_sentence(name, value, key.text), []))
+        elif not label.text and key.text not in _ANONYMOUS_KEYS:
             _write_node(key, value, lines)
 
 
 def _write_inside(
     name: _Word, key: _Word, node: _Node, lines: list[_RecordLine], label: _Word = _NO_WORD
 ) -> None:
-    """Write what a named thing holds, or a person carries; anything else below its own key.
+    """Write the contents of a thing or what a person carries; other values below their own key.
 
-    The exits of one of several things below a label are those of another place.
+    Exits of one of several things below a label are exits of another place.
     """
     kind = kind_of_label(key.text)
     if kind == EXITS and label.text:
@@ -383,7 +401,7 @@ def _write_inside(
         return
     if key.text == "on" and isinstance(node, list):
         key = _joined([_fixed("On the ", name), name])
-    elif kind == HERE or key.text in _HOLDING:
+    elif kind == HERE or key.text in _CONTENT_KEYS:
         key = _Word(f"{name.text} contains", [*name.at, *_fixed(" contains", name).at])
     elif kind == CARRIED:
         for thing in node if isinstance(node, list) else ():
@@ -394,16 +412,16 @@ def _write_inside(
     _write_node(key, node, lines)
 
 
-def _pair(node: list[_Node]) -> _Node:
-    """Return an exit and the place behind it, which a list of two words names, as one word."""
-    way, there = node
-    if isinstance(way, _Word) and isinstance(there, _Word):
-        return _joined([way, _fixed(": ", there), there])
+def _exit(node: _Node) -> _Node:
+    """Return an exit and the place behind it, a list of two words, as one word."""
+    match node:
+        case [_Word() as way, _Word() as there]:
+            return _joined([way, _fixed(": ", there), there])
     return node
 
 
 def _ways(node: _Node) -> Iterator[_Word]:
-    """Yield the exits that a value names, perhaps with the place behind each."""
+    """Yield the exits that a value names, perhaps with the places behind them."""
     if isinstance(node, _Word):
         yield node
     for key, value in node.pairs if isinstance(node, _Fields) else ():
@@ -411,30 +429,30 @@ def _ways(node: _Node) -> Iterator[_Word]:
 
 
 def _words_in(node: _Node) -> list[_Word]:
-    """Return the words of a value, and the names of its objects."""
+    """Return the words of a value and the names of its objects."""
     nodes = node if isinstance(node, list) else [node]
     words = (value.name if isinstance(value, _Fields) else value for value in nodes)
     return [word for word in words if isinstance(word, _Word) and word.text not in _NO_THING]
 
 
 def _is_state(text: str) -> bool:
-    return text in _TRUTHS or text in ("true", "false") or text.isdecimal()
+    return text in _STATE_KEYS or text in ("true", "false") or text.isdecimal()
 
 
 def _is_prose(text: str) -> bool:
     return "\n" in text or (" " in text and text.endswith(_SENTENCE_END))
 
 
-def _sentence(name: _Word, place: _Word, where: str = "in") -> _Word:
-    """Return a sentence that puts a thing somewhere."""
+def _place_sentence(name: _Word, place: _Word, where: str = "in") -> _Word:
+    """Return a sentence that places a thing."""
     owner = "your" if kind_of_label(place.text) == CARRIED else "the"
     words = [_fixed("The ", name), name, _fixed(f" is {where} {owner} ", place), place]
     words.append(_fixed(".", place))
     return _joined(words)
 
 
-def _is_so(name: _Word, state: _Word) -> _Word:
-    """Return a sentence that a thing is in a state."""
+def _state_sentence(name: _Word, state: _Word) -> _Word:
+    """Return a sentence that states a thing."""
     return _joined([_fixed("The ", name), name, _fixed(" is ", state), state, _fixed(".", state)])
 
 
@@ -443,7 +461,7 @@ def _joined(words: Sequence[_Word]) -> _Word:
 
 
 def _fixed(text: str, near: _Word) -> _Word:
-    """Return words that are not in the original, at the beginning of others that are."""
+    """Return words that are not in the original, at the offset of others that are."""
     return _Word(text, list(near.at[:1] or [0]) * len(text))
 
 
@@ -451,7 +469,7 @@ def _fixed(text: str, near: _Word) -> _Word:
 
 
 def _xml_lines(text: str) -> list[_RecordLine]:
-    """Return short contents and attributes by their tags, sentences alone; [] for other text."""
+    """Return contents and attributes below their tags, and sentences; [] for other text."""
     lines: list[_RecordLine] = []
     opened: list[_Word] = []
     for found in _ELEMENT.finditer(text):
@@ -479,7 +497,7 @@ def _xml_lines(text: str) -> list[_RecordLine]:
             elif opened:
                 lines.append(_RecordLine(opened[-1], [_at(words, start)]))
             else:
-                return []  # tags within prose
+                return []  # prose with tags
     return [] if opened else lines
 
 
