@@ -1,7 +1,7 @@
-"""Read notes, recipes and goals in free English.
+"""Reading of notes, recipes and goals in free English.
 
-``words.py`` has the meanings of names, nouns and verbs, ``clause.py`` tags a clause, and
-``statements.py`` and ``recipes.py`` interpret the tags.
+``words.py`` has the meanings of nouns and verbs, ``clause.py`` tags a clause, and ``statements.py``
+and ``recipes.py`` interpret the tags.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ from gym_memory.graph.schema import LOCATIONS, is_readable
 __all__ = ["read_report", "read_writing"]
 
 _MAX_TEXT_CHARS = 10_000
-_MOST_WORDS = 300
-
-
+_MAX_WORDS = 300
 _REFUSED = re.compile(
     r"You (?:can't|cannot) (?:see|read|go|do|examine|look|make|reach|talk|use)\b|You see nothing"
     r"|That's not|I didn't|I only|What do you want|Which do you mean|There is nothing"
@@ -49,9 +47,13 @@ def read_writing(
 
     A note yields its text (``note | says | ...``), the things that it names (``note | mentions |
     red locker``) and the facts that it states. An answer that describes the thing or refuses the
-    command is no writing.
+    command yields nothing.
 
-    ``name`` is empty for an unknown thing; ``recipe`` is True if the text is known to be one.
+    Args:
+        name: The thing; empty if unknown.
+        text: The answer.
+        kind_of: Kinds of names.
+        recipe: True if the text is known to be a recipe.
     """
     listed = read_recipe(text, kind_of)
     if listed:
@@ -63,15 +65,15 @@ def read_writing(
     if not name or not answer or _REFUSED.match(answer):
         return facts
     note = read_report(text, kind_of, note=True)
-    if not (is_readable(name) or _tells_of_others(name, note)):
+    if not (is_readable(name) or _informs(name, note)):
         return facts
     foods = {m.triple.object for m in facts if m.triple.relation == "requires"}
     stated = (m for m in note.facts if m.triple.subject not in foods)  # food opens nothing
-    return (*facts, *_quote(name, text, note, kind_of), *stated)
+    return (*facts, *_quotation(name, text, note, kind_of), *stated)
 
 
 def _read_recipe(name: str, text: str, kind_of: KindOf, *, sure: bool) -> tuple[Mention, ...]:
-    """Read a recipe in sentences, which statements about food reveal, on any thing."""
+    """Read a recipe in sentences; an unsure one must state something about food."""
     instructs = calls_itself_recipe(text)
     if not (sure or instructs or speaks_of_preparing(text)):
         return ()
@@ -81,15 +83,15 @@ def _read_recipe(name: str, text: str, kind_of: KindOf, *, sure: bool) -> tuple[
     return facts if sure or of_others else ()
 
 
-def _tells_of_others(name: str, note: Report) -> bool:
-    """True if a text says what opens something or where something else is."""
+def _informs(name: str, note: Report) -> bool:
+    """True if a text says what opens a thing or where another thing is."""
     return any(
         fact.relation == "opens" or (fact.relation in LOCATIONS and name not in fact)
         for fact, _, _ in note.facts
     )
 
 
-def _quote(name: str, text: str, note: Report, kind_of: KindOf) -> Iterator[Mention]:
+def _quotation(name: str, text: str, note: Report, kind_of: KindOf) -> Iterator[Mention]:
     """Yield the text of a note and the things that it mentions."""
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     yield Mention(Triple(name, "says", " ".join(text.split())), start, end)
@@ -101,8 +103,8 @@ def _quote(name: str, text: str, note: Report, kind_of: KindOf) -> Iterator[Ment
 
 
 def _known_phrases(text: str, known: Callable[[str], bool]) -> Iterator[tuple[str, int, int]]:
-    """Yield known names of up to four words, of overlapping ones the longest."""
-    words = list(islice(word_spans(text, "'-"), _MOST_WORDS))
+    """Yield known names of up to four words, and only the longest of overlapping ones."""
+    words = list(islice(word_spans(text, "'-"), _MAX_WORDS))
     i = 0
     while i < len(words):
         for length in (4, 3, 2, 1) if words[i][0] not in ("a", "an", "the", "some") else ():
@@ -120,9 +122,9 @@ def read_report(
     *,
     note: bool = False,
 ) -> Report:
-    """Read the lasting facts of a goal or a ``note``, which has one topic."""
+    """Read the lasting facts of a goal, or of a ``note``, which has one topic."""
     text = text[:_MAX_TEXT_CHARS]
     facts, names = read_statements(text, kind_of, note=note)
     kitchen = read_kitchen(text, kind_of)
-    named = {"meal", *(m.triple.subject for m in kitchen)}  # statements about these are made here
+    named = {"meal", *(m.triple.subject for m in kitchen)}  # whose facts come from the kitchen
     return Report((*(m for m in facts if m.triple.subject not in named), *kitchen), names)

@@ -1,4 +1,4 @@
-"""The meanings of names, nouns and verbs in a note, and lists of things.
+"""Meanings of names, nouns and verbs in a note, and lists of things.
 
 The words are data in ``words.toml``.
 """
@@ -23,24 +23,24 @@ __all__ += ["names_person", "phrase_pattern", "senses", "singular", "split_thing
 __all__ += ["word_group"]
 
 KindOf = Callable[[str], str | None]
-"""Return the kind of a name, "" for a known name of no kind, None for an unknown name."""
+"""Function from a name to its kind: "" for a known name without a kind, None for an unknown one."""
 
 KEY, ROOM, CONTAINER, SUPPORTER, DOOR = "key", "room", "container", "supporter", "door"
 THING = "thing"
-"""The kind of an object that seems portable by the places where it was seen."""
+"""Kind of an object that seems portable by the places where it was seen."""
 CARRIED = "carried"
-"""The kind of a surely portable object."""
+"""Kind of an object that is surely portable."""
 
 _DATA = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 
 
 def word_group(section: str, group: str) -> tuple[str, ...]:
-    """Return a group of words of the data, in order."""
+    """Return the words of a group, in order."""
     return tuple(_DATA[section][group].split())
 
 
 def phrase_pattern(group: str) -> str:
-    """Return the phrases of a group, in ``[phrases]`` of the data, as one regular expression."""
+    """Return the phrases of a group in ``[phrases]`` as one regular expression."""
     lines = _DATA["phrases"][group].strip().splitlines()
     return rf"\b(?:{'|'.join(map(_phrase_line, lines))})"
 
@@ -58,12 +58,12 @@ def _phrase_line(line: str) -> str:
 # Names
 
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"]{0,79}?"
-"""Regular expression of a name: short, lazy, without punctuation."""
+"""Regular expression for a name: short, lazy, without punctuation."""
 
 STATES = frozenset(
     ("raw", "fried", "roasted", "grilled", "burned", "uncut", "chopped", "sliced", "diced")
 )
-"""Changeable states that games put before a name."""
+"""States that may change and that games put before a name."""
 
 
 # Kinds
@@ -92,7 +92,7 @@ def names_person(name: str) -> bool:
 
 
 def kind_of_noun(name: str) -> str:
-    """Return the kind of a name by its head noun; empty for any other noun.
+    """Return the kind of a name by its head noun; empty for a noun without a kind.
 
     >>> kind_of_noun("brass key"), kind_of_noun("Locker 3"), kind_of_noun("dim hall")
     ('key', 'container', 'room')
@@ -107,7 +107,7 @@ def kind_of_noun(name: str) -> str:
 
 
 def kind_in(graph: TemporalGraph, name: str, room: str) -> str | None:
-    """Return the kind of a name by the facts (:data:`KindOf`); ``room`` is where the agent is."""
+    """Return the kind of a name by the facts, as in :data:`KindOf`; the agent is in ``room``."""
     if name == room:
         return ROOM
     if name == PLAYER:
@@ -137,7 +137,7 @@ def _furniture(graph: TemporalGraph, name: str) -> str:
 _SINGULARS = (("knives", "knife"), ("wolves", "wolf"), ("leaves", "leaf"), ("loaves", "loaf"),
               ("shelves", "shelf"), ("men", "man"), ("ies", "y"), ("ches", "ch"), ("shes", "sh"),
               ("xes", "x"), ("sses", "ss"), ("ss", "ss"), ("s", ""))  # fmt: skip
-"""Endings of plurals and their singulars."""
+"""Pairs of a plural ending and its singular."""
 
 
 def singular(name: str) -> str:
@@ -159,7 +159,7 @@ _DOUBLED = re.compile(r"[^aeiou]?[^aeiou][aeiou][bdgklmnprt]")
 
 
 def verb_forms(base: str) -> Iterator[str]:
-    """Yield all forms of a verb, the base form first."""
+    """Yield the forms of a verb, the base form first."""
     yield base
     if base in _DATA["forms"]:
         yield from word_group("forms", base)
@@ -179,11 +179,11 @@ for _sense in _DATA["senses"]:
         for _form in verb_forms(_base):
             _SENSES.setdefault(_form, set()).add(_sense)
 VERBS = frozenset(_SENSES)
-"""All forms of the verbs with a sense."""
+"""Forms of all verbs that have a sense."""
 
 
 def senses(word: str) -> frozenset[str]:
-    """Return the senses of a lower-case word as a verb; empty if it is none.
+    """Return the senses of a lower-case word as a verb; empty for other words.
 
     >>> sorted(senses("shelters")), sorted(senses("stashed"))
     (['keep'], ['put'])
@@ -192,7 +192,7 @@ def senses(word: str) -> frozenset[str]:
 
 
 def is_base(word: str) -> bool:
-    """True if a word can be an imperative: ``visit``, but not ``visits``."""
+    """True if a word is a base form, as in a command: ``visit``, not ``visits``."""
     return word in _BASES
 
 
@@ -200,7 +200,7 @@ def is_base(word: str) -> bool:
 
 
 class Phrase(NamedTuple):
-    """A thing in a text: its name, the states before it (``raw``), its characters."""
+    """A thing in a text: its name, the states before it (``raw``) and its span."""
 
     name: str
     states: tuple[str, ...]
@@ -208,30 +208,30 @@ class Phrase(NamedTuple):
     end: int
 
 
-_ONE_WAY = (
+_DIRECTION = (
     "(?:"
     + "|".join(sorted(set(DIRECTIONS) - {"in", "out"}, key=lambda word: (-len(word), word)))
     + r")\b"
 )
-DIRECTION_LIST = rf"{_ONE_WAY}(?:(?:, and |, | and ){_ONE_WAY})*"
-"""Regular expression of one direction or a list of them."""
+DIRECTION_LIST = rf"{_DIRECTION}(?:(?:, and |, | and ){_DIRECTION})*"
+"""Regular expression for a direction or a list of directions."""
 
-_SPLIT = re.compile(r"(?:,? and |, )(?=(?:an?|some|the|one|two|\d+)\s)", re.IGNORECASE)
-_HEAD = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
-_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # tries a run of blanks once
+_BETWEEN_THINGS = re.compile(r"(?:,? and |, )(?=(?:an?|some|the|one|two|\d+)\s)", re.IGNORECASE)
+_ARTICLE = re.compile(r"\s*(?:an?|some|the)\s+", re.IGNORECASE)
+_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")  # the lookbehind tries a run of blanks once
 PLACED = re.compile(
-    rf"(?<!\s)\s+(?:to|on|in|at) (?:the|your) (?P<way>{_ONE_WAY}|left|right)(?:ern)?"
+    rf"(?<!\s)\s+(?:to|on|in|at) (?:the|your) (?P<way>{_DIRECTION}|left|right)(?:ern)?"
     r"(?: (?:wall|side|end))?$",
     re.IGNORECASE,
 )
-"""Words after a name that say where the thing is: *a gate to the west*."""
-_MOST = 200
+"""Place after the name of a thing: *a gate to the west*."""
+_MAX_THINGS = 200
 
 
 def split_things(text: str, start: int = 0) -> tuple[Phrase, ...]:
-    """Split an enumeration into its things, without states and remarks in brackets.
+    """Split an enumeration into things, without remarks in brackets.
 
-    A list is split only before an article, so a name may hold a comma or an *and*.
+    It is split only before an article, so a name may have a comma or an *and*.
 
     Args:
         text: E.g. ``a raw pork chop, some salt and a knife (sharp)``.
@@ -245,18 +245,18 @@ def split_things(text: str, start: int = 0) -> tuple[Phrase, ...]:
     things = []
     begin = 0
     several = "," in text or "and " in text.lower()
-    for cut in [*(_SPLIT.finditer(text) if several else ()), None]:
+    for cut in [*(_BETWEEN_THINGS.finditer(text) if several else ()), None]:
         phrase = _phrase(text, begin, cut.start() if cut else len(text), start)
         if phrase is not None:
             things.append(phrase)
-        if cut is None or len(things) >= _MOST:
+        if cut is None or len(things) >= _MAX_THINGS:
             break
         begin = cut.end()
     return tuple(things)
 
 
 def _phrase(text: str, begin: int, end: int, start: int) -> Phrase | None:
-    head = _HEAD.match(text, begin, end)
+    head = _ARTICLE.match(text, begin, end)
     if head is not None:
         begin = head.end()
     remark = _REMARK.search(text, begin, end) if ")" in text else None
