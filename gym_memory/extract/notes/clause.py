@@ -1,7 +1,7 @@
-"""Tag the things, verbs, prepositions and denials of a clause in a note.
+"""Tags of a clause in a note: its things, verbs, prepositions and denials.
 
-A clause is tagged once. ``statements.py`` and ``recipes.py`` interpret the tags; the only words
-that they read themselves are those between two things.
+A clause is tagged once. ``statements.py`` and ``recipes.py`` interpret the tags, and read no words
+but those between two things.
 """
 
 from __future__ import annotations
@@ -42,33 +42,32 @@ ARTICLES = frozenset(word_group("names", "articles"))
 _FUNCTION = frozenset(word_group("names", "function"))
 _ABSTRACT = frozenset(word_group("names", "abstract"))
 _VAGUE = frozenset(word_group("names", "vague"))
-_MADE_OF = word_group("names", "made_of")
+_NOUN_ADJECTIVES = word_group("names", "made_of")
 _CONDITIONS = word_group("names", "conditions")
-_OPENINGS = word_group("names", "openings")
-_BREAKS = frozenset(word_group("clauses", "breaks"))
+_CLAUSE_STARTS = word_group("names", "openings")
+_DENIAL_ENDS = frozenset(word_group("clauses", "breaks"))
 _NEGATIONS = frozenset(word_group("clauses", "negations"))
-_KEPT = frozenset(word_group("clauses", "kept"))
+_KEEPING_VERBS = frozenset(word_group("clauses", "kept"))
 _PREPOSITIONS = frozenset(word_group("clauses", "prepositions"))
 
-_BY = ("with", "without", "using", "by", "lacking")
-_BEGINS_WITH = {"begin", "begins", "beginning", "start", "starts", "starting"}
-_MOST_WORDS = 80
+_OF_TOOLS = ("with", "without", "using", "by", "lacking")
+_BEGINNING_VERBS = {"begin", "begins", "beginning", "start", "starts", "starting"}
+_MAX_WORDS = 80
 _TOKEN = re.compile(r"[A-Za-z0-9_][\w'’-]*|[.,;:!?/()=–—>]")
 _LABEL = re.compile(r"[A-Z]?\d+|[A-HJ-Z]|[IVX]{2,4}")
-_SHORT = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
+_CONTRACTION = re.compile(r"n['’]t$|['’](?:ll|d|ve|re|m)$")
 _GO_TO = re.compile(rf"{phrase_pattern('goes_to')}$")
-_SEEN_KINDS = (KEY, CONTAINER, SUPPORTER, DOOR)
-"""Kinds for which a noun outweighs a known location."""
-
-
-_OPENS_SURELY = re.compile(rf"{phrase_pattern('opens')}\b", re.IGNORECASE)
-"""Phrases for opening without a verb of opening."""
+_STRONG_KINDS = (KEY, CONTAINER, SUPPORTER, DOOR)
+"""Kinds of nouns that count for more than a known location."""
+_OPENING_PHRASE = re.compile(rf"{phrase_pattern('opens')}\b", re.IGNORECASE)
+"""Phrases about opening that have no verb of opening."""
 
 
 class NamedThing(NamedTuple):
     """A thing that a clause names, with its tags.
 
-    ``first`` and ``last`` are word positions without the article; ``span`` is in characters.
+    Its words are those from ``first`` up to ``last``, without the article; ``span`` is in
+    characters.
     """
 
     name: str
@@ -77,89 +76,89 @@ class NamedThing(NamedTuple):
     last: int
     span: tuple[int, int]
     preposition: str = ""
-    """The preposition before it, or an empty string."""
+    """Preposition before the thing; empty for none."""
     against: int = 0
-    """Strength of the evidence that the clause means another thing, from 0 to 3."""
+    """Weight, from 0 to 3, of the evidence that the clause rejects the thing."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause as tagged words; build it with :meth:`of`."""
+    """A clause with its tags, built by :meth:`of`."""
 
     lower: tuple[str, ...]
     """Words and punctuation in lower case."""
     named: frozenset[int]
-    """Positions of the words that are part of a name."""
+    """Positions of the words of names."""
     things: tuple[NamedThing, ...]
     meant: tuple[NamedThing, ...]
-    """The things without those that the clause rejects in favour of another of their kind."""
+    """Things without those that the clause rejects in favour of another of their kind."""
     verbs: tuple[tuple[int, frozenset[str]], ...]
     """Positions of verbs outside names, with their senses."""
     cues: str
-    """The words outside names, which relate the things."""
+    """Words outside names, which relate the things."""
     refuses: bool
-    """True if the clause is a mere denial."""
+    """True if the clause only denies."""
     pronoun: int
-    """Position of an *it* that refers to a thing, or of a verb without its object; -1 for none."""
+    """Position of an *it* that means a thing, or of a verb without subject; -1 for none."""
     kind_of: KindOf
 
     @classmethod
     def of(cls, text: str, start: int, end: int, kind_of: KindOf, *, owns: bool = True) -> Clause:
-        """Tag the characters from ``start`` to ``end`` of a text.
+        """Return the tagged clause from ``start`` to ``end`` in a text.
 
-        ``owns`` is False for a text whose things own nothing, such as a recipe: there *pig's
-        trotter* does not name a pig, nor *table grape* a table.
+        Set ``owns`` to False for a text whose things own nothing, such as a recipe: *pig's trotter*
+        then names no pig, and *table grape* no table.
         """
         clause = _tagged(text[start:end], owns, kind_of)
-        things = tuple(_later(thing, start) for thing in clause.things)
-        meant = tuple(_later(thing, start) for thing in clause.meant)
+        things = tuple(_shifted(thing, start) for thing in clause.things)
+        meant = tuple(_shifted(thing, start) for thing in clause.meant)
         return changed(clause, things=things, meant=meant, kind_of=kind_of)
 
     def has(self, *wanted: str) -> bool:
-        """True if one of its verbs has one of these senses."""
+        """True if a verb has one of these senses."""
         return any(not found.isdisjoint(wanted) for _, found in self.verbs)
 
     def opens(self, *, surely: bool = False) -> bool:
-        """True if the clause may be, or surely is, about opening; what a lock needs may open it."""
+        """True if the clause is about opening or, unless ``surely``, about what a lock needs."""
         perhaps = not surely and self.has("require", "insert")
-        return perhaps or self.has("open") or _OPENS_SURELY.search(self.cues) is not None
+        return perhaps or self.has("open") or _OPENING_PHRASE.search(self.cues) is not None
 
     def is_stranded(self) -> bool:
-        """True if the clause ends in a preposition or in one with *it*: ``has the coin in it``."""
+        """True if the clause ends in a preposition, perhaps with *it*: ``has the coin in it``."""
         words = [word for word in self.lower if word[0].isalnum()]
         if words[-1:] == ["it"]:
             words.pop()
         return bool(words) and words[-1] in PLACED
 
     def is_used(self, thing: NamedThing) -> bool:
-        """True if something is done with a thing, or cannot be done without it."""
+        """True if the clause says that a thing is used or needed."""
         words = self.lower[max(thing.first - 3, 0) : thing.first]
-        return thing.preposition in _BY and _BEGINS_WITH.isdisjoint(words)
+        return thing.preposition in _OF_TOOLS and _BEGINNING_VERBS.isdisjoint(words)
 
     def looks_at(self, holder: NamedThing) -> bool:
-        """True if a verb of seeking leads *into* a thing or *for* it."""
+        """True if a verb of seeking comes right before the preposition of a thing."""
         at = self.start(holder) - 2
         return any("seek" in found and where == at for where, found in self.verbs)
 
     def before(self, thing: NamedThing) -> str:
-        """Return the word before a thing and its article; empty at the beginning."""
+        """Return the word before a thing and its article; empty at the start."""
         at = self.start(thing)
         return self.lower[at - 1] if at else ""
 
     def start(self, thing: NamedThing) -> int:
-        """Return the position of a thing with its articles."""
+        """Return the position of the first article or word of a thing."""
         at = thing.first
         while at and self.lower[at - 1] in ARTICLES:
             at -= 1
         return at
 
     def moved(self, thing: NamedThing, at: int) -> NamedThing:
-        """Return a thing of an earlier clause at the place of a pronoun."""
+        """Return a thing of an earlier clause at the position of a pronoun."""
         return thing._replace(first=at, last=at + 1, preposition=_preposition(self.lower, at))
 
 
 def named_in(text: str, start: int, end: int, kind_of: KindOf) -> list[NamedThing]:
-    """Return the things that a part of a text names, without tagging the clause."""
+    """Return the things that a part of a text names, without other tags."""
     return _words_and_names(text, start, end, kind_of, owns=True)[1]
 
 
@@ -190,23 +189,27 @@ def _tagged(text: str, owns: bool, kind_of: KindOf) -> Clause:
     )
 
 
-def _later(thing: NamedThing, start: int) -> NamedThing:
-    """Return a thing with its place in the whole text, given where its part starts."""
+def _shifted(thing: NamedThing, start: int) -> NamedThing:
+    """Return a thing with its span in the whole text."""
     first, last = thing.span
     return thing._replace(span=(start + first, start + last))
 
 
 def _pronoun(lower: Sequence[str], named: frozenset[int]) -> int:
     for at, word in enumerate(lower):
-        before = lower[at - 1] if at else ""
-        is_thing = before not in ("do", "does", "doing", "for", "about") and not (
-            lower[at + 1 : at + 2] in (("is",), ("was",))
-            and (at + 2 in named or (lower[at + 2 : at + 3] == ("the",) and at + 3 in named))
-        )  # it is Room 4 that
-        if word in ("it", "it's") and is_thing:
+        if word in ("it", "it's") and _means_thing(lower, named, at):
             return at
     first = lower[0] if lower and 0 not in named else ""
     return 0 if "open" in senses(first) and first.endswith("s") else -1  # Opens the red chest
+
+
+def _means_thing(lower: Sequence[str], named: frozenset[int], at: int) -> bool:
+    """True if an *it* means a thing, unlike in *does it* and in *it is Room 4 that*."""
+    if at and lower[at - 1] in ("do", "does", "doing", "for", "about"):
+        return False
+    if lower[at + 1 : at + 2] not in (("is",), ("was",)):
+        return True
+    return at + 2 not in named and not (lower[at + 2 : at + 3] == ("the",) and at + 3 in named)
 
 
 def _verbs(lower: Sequence[str], named: frozenset[int]) -> Iterator[tuple[int, frozenset[str]]]:
@@ -214,18 +217,18 @@ def _verbs(lower: Sequence[str], named: frozenset[int]) -> Iterator[tuple[int, f
         is_noun = at and at - 1 not in named and lower[at - 1] in ARTICLES  # the need for
         is_kept = word in ("locked", "sealed", "shut") and not {"in", "into", "inside"}.isdisjoint(
             lower[at + 1 : at + 3]
-        )  # away in a chest, and not with a key
+        )  # locked away in a chest, not by a key
         if word in VERBS and at not in named and not (is_noun or is_kept):
             yield at, senses(word)
 
 
-_BEFORE_OF = {
+_MEANING_OF_OF = {
     "out": "from", "inside": "in", "middle": "in", "corner": "in", "back": "in", "front": "in",
     "centre": "in", "center": "in", "bottom": "in", "depths": "in", "top": "on", "means": "with",
     "help": "with", "use": "with", "aid": "with", "turn": "with", "click": "with",
     "slot": "into", "hole": "into", "mouth": "into", "lock": "into", "keyhole": "into",
 }  # fmt: skip
-"""The preposition that *of* means after a word: ``out of the box``, ``a turn of the key``."""
+"""Meaning of *of* after a word: ``out of the box``, ``a turn of the key``."""
 
 
 def _preposition(lower: Sequence[str], first: int) -> str:
@@ -236,9 +239,9 @@ def _preposition(lower: Sequence[str], first: int) -> str:
     if before == "hands":
         return ""  # lay hands on
     if word == "of":
-        if not _KEPT.isdisjoint(lower[max(at - 4, 0) : at - 1]):
+        if not _KEEPING_VERBS.isdisjoint(lower[max(at - 4, 0) : at - 1]):
             return ""  # keeps you out of
-        word = _BEFORE_OF.get(before, word)
+        word = _MEANING_OF_OF.get(before, word)
     if word == "left":
         return "from"
     return word if word in _PREPOSITIONS else ""
@@ -253,38 +256,40 @@ _SUPPOSES = re.compile(
     r"|\b(?:was|were) once\b|\bseems? (?:made|right|meant|as)\b|\? ?no ?[.!]?$",
     re.IGNORECASE,
 )
-"""An opinion or a past state: the next clause states the present."""
+"""An opinion or a past state, after which the next clause states the present."""
 _REFUSES = re.compile(
     r"\b(?:not(?! far\b| only\b| just\b)|cannot|never(?! left\b| move[sd]?\b))\b|n['’]t\b",
     re.IGNORECASE,
 )
-_EXCEPT = re.compile(
-    r"\b(?:but|without|unless|until|except|only|nothing|nobody|lacking|if|else"
-    r"|otherwise|than|lack|yet)\b|, or\b",
-    re.IGNORECASE,
-)
+_EXCEPT = re.compile(rf"\b(?:{'|'.join(word_group('clauses', 'except'))})\b|, or\b", re.IGNORECASE)
 """Words that turn a denial into a statement: ``not without the key``."""
-_IS_NOT = ("is", "are", "was", "were", "will", "would", "can", "could", "does", "did", "has", "may")
+_BEFORE_NOT = word_group("clauses", "before_not")
 
 
 def _against(lower: Sequence[str], thing: NamedThing) -> int:
-    """Return the weight of the words around a thing that reject it."""
+    """Return the weight of the evidence that the words around a thing reject it."""
     before = [word for word in lower[: thing.first] if word not in ARTICLES]
     after = lower[thing.last : thing.last + 4]
-    return next(weight for weight, fits in _ASIDE if fits(before, after))
+    if after[:2] == ("?", "no") or after[:1] == ("be",) or "nothing" in after[:2]:
+        return 3  # the box? no; let the box be; the box has nothing to do with it
+    if before[-1:] == ["left"] or _is_denied(after):
+        return 2
+    if before[-1:] == ["from"]:
+        return 1  # it was there before
+    return 2 if _is_negated(before) else 0
 
 
 def _is_denied(after: Sequence[str]) -> bool:
     first, second, third = (*after, "", "", "")[:3]
-    if first in _IS_NOT and second in ("not", "never"):
-        return third[:1].isalnum()  # the box does not: as another one does
+    if first in _BEFORE_NOT and second in ("not", "never"):
+        return third[:1].isalnum()  # unlike: the box does not.
     return first in ("cannot", "never") or first.endswith(("n't", "n’t"))
 
 
 def _is_negated(before: Sequence[str]) -> bool:
     clause: list[str] = []
     for word in reversed(before):
-        if word in _BREAKS:
+        if word in _DENIAL_ENDS:
             break
         if word in _NEGATIONS or word.endswith(("n't", "n’t")):
             return True
@@ -292,21 +297,8 @@ def _is_negated(before: Sequence[str]) -> bool:
     return _SUPPOSES.search(" ".join(clause)) is not None
 
 
-_ASIDE = (
-    (3, lambda before, after: after[:2] == ("?", "no")),  # the answer denies it
-    (3, lambda before, after: after[:1] == ("be",)),  # let the box be
-    (3, lambda before, after: "nothing" in after[:2]),  # the box has nothing to do with it
-    (2, lambda before, after: before[-1:] == ["left"]),  # it is no longer there
-    (2, lambda before, after: _is_denied(after)),
-    (1, lambda before, after: before[-1:] == ["from"]),  # it was there before
-    (2, lambda before, after: _is_negated(before)),
-    (0, lambda before, after: True),
-)  # fmt: skip
-"""Weights of the evidence against a thing; the first match counts."""
-
-
 def _meant(things: tuple[NamedThing, ...]) -> tuple[NamedThing, ...]:
-    """Return the things without the most rejected ones of each kind."""
+    """Return the things without the most rejected of each kind."""
     for kinds in ((ROOM, ""), (CONTAINER, SUPPORTER, DOOR, ""), (KEY,)):
         rivals = [thing for thing in things if thing.kind in kinds]
         weights = [thing.against for thing in rivals]
@@ -327,22 +319,22 @@ def _is_refusal(cues: str) -> bool:
 
 
 def is_known(thing: NamedThing, kind_of: KindOf) -> bool:
-    """True if earlier play, the noun or the form of a name shows that it names a thing."""
+    """True if earlier play, the noun or the form of a name shows that it is a thing's."""
     return bool(thing.kind or " " in thing.name or kind_of(thing.name) is not None)
 
 
 def _words_and_names(
     text: str, start: int, end: int, kind_of: KindOf, owns: bool
 ) -> tuple[list[str], list[NamedThing]]:
-    tokens = list(islice(_TOKEN.finditer(text, start, end), _MOST_WORDS))
+    tokens = list(islice(_TOKEN.finditer(text, start, end), _MAX_WORDS))
     words = [token.group() for token in tokens]
     return words, list(_Finder(words, [token.span() for token in tokens], kind_of, owns).find())
 
 
 class _Finder:
-    """A finder of named things, before the rest of the clause is tagged.
+    """A finder of the things that a clause names.
 
-    A name is known from play, or is a noun with an article, words with capitals, or a word with a
+    A name is known from play, or it is a noun with an article, words with capitals or a word with a
     label (*Key 4*).
     """
 
@@ -353,7 +345,7 @@ class _Finder:
         self._lower = [word.lower() for word in words]
 
     def find(self) -> Iterator[NamedThing]:
-        """Yield the things in their order."""
+        """Yield the things in order."""
         at = 0
         while at < len(self._words):
             end = self._known(at)
@@ -368,7 +360,7 @@ class _Finder:
                 at = thing.last
 
     def _thing(self, first: int, last: int) -> NamedThing | None:
-        """Return a thing with its kind; None if the words name none."""
+        """Return the thing that the words name, with its kind; None if they name none."""
         name = _bare(clean_name(" ".join(self._lower[first:last])))
         kind = self._kind_of(name)
         noun = kind_of_noun(name)
@@ -380,7 +372,7 @@ class _Finder:
             kind = ROOM
         if kind is None and _is_no_thing(name):
             return None
-        if kind is None or (kind == THING and noun in _SEEN_KINDS):
+        if kind is None or (kind == THING and noun in _STRONG_KINDS):
             kind = noun
         elif kind == CARRIED:
             kind = KEY if noun == KEY else THING
@@ -396,13 +388,13 @@ class _Finder:
         return end
 
     def _is_gone_to(self, at: int) -> bool:
-        """True if the clause sends the reader to the name, which then is a room."""
+        """True if the clause sends the reader to the name, which makes it a room."""
         while at and self._lower[at - 1] in ARTICLES:
             at -= 1
         return _GO_TO.search(" ".join(self._lower[:at])) is not None
 
     def _known(self, at: int) -> int:
-        """Return the end of the longest known name that begins here, 0 for none."""
+        """Return the end of the longest known name at a position; 0 for none."""
         for length in (5, 4, 3, 2, 1):
             words = self._lower[at : at + length]
             if length == 1 and words[0] in _FUNCTION:
@@ -412,15 +404,15 @@ class _Finder:
         return 0
 
     def _known_within(self, first: int, end: int) -> tuple[int, int]:
-        """Return a name, or a longer known name that starts inside it: *a grilled leg of lamb*."""
+        """Return the span of a name, or of a longer known name that starts inside it."""
         longer = ((at, self._known(at)) for at in range(first + 1, end))
         return next(((at, known) for at, known in longer if known > end), (first, end))
 
     def _after_article(self, at: int) -> int:
-        """Return the end of the name after an article, 0 for none."""
+        """Return the end of a name after an article; 0 for none."""
         before = at - 1
         if before > 0 and self._words[before] == "A":
-            return 0  # a label: Key A
+            return 0  # a label, as in Key A
         if self._lower[before] in ("that", "this") and self._lower[at] in VERBS:
             return 0
         while before > 0 and self._lower[before] in _CONDITIONS:
@@ -432,49 +424,51 @@ class _Finder:
             end += 1
             if kind_of_noun(" ".join(map(_bare, self._lower[at:end]))):
                 best = end
-        adjective = self._lower[at] == "key" or (best and self._lower[best - 1] in _MADE_OF)
+        adjective = self._lower[at] == "key" or (best and self._lower[best - 1] in _NOUN_ADJECTIVES)
         end = end if adjective else best or end
         while end > at and self._is_label(end):
             end += 1
-            end += end < len(self._words) and bool(kind_of_noun(self._lower[end]))  # type A key
+            end += end < len(self._words) and bool(
+                kind_of_noun(self._lower[end])
+            )  # as in: type A key
         if end == at:
             return 0
         return end + 2 if self._is_of_a_kind(end) else end
 
     def _is_of_a_kind(self, at: int) -> bool:
-        """True if *of* is part of the name: *sliver of venison*, but not *the lid of Trunk 4*."""
+        """True if *of* is part of the name: *sliver of venison*, not *the lid of Trunk 4*."""
         if self._lower[at : at + 1] != ["of"] or at + 1 == len(self._words):
             return False
         alike = self._words[at + 1].islower() == self._words[at - 1].islower()
         return alike and self._is_nominal(at + 1, at + 1)
 
     def _is_nominal(self, at: int, first: int) -> bool:
-        """True if a word begins or continues the name that begins at ``first``."""
+        """True if a word can be part of the name that begins at ``first``."""
         if at >= len(self._words):
             return False
         word = self._lower[at]
         after = self._lower[at + 1] if at + 1 < len(self._words) else "."
         if word == "back" and at == first and kind_of_noun(after):
             return True  # the back yard
-        if not word[0].isalnum() or word in _FUNCTION or _SHORT.search(word):
+        if not word[0].isalnum() or word in _FUNCTION or _CONTRACTION.search(word):
             return False
         if at == first:
             return True
         if not kind_of_noun(word) and (names_person(self._lower[at - 1]) or self._acts(at, first)):
             return False
-        if word in VERBS and self._words[at].islower():  # the pork chop
+        if word in VERBS and self._words[at].islower():  # as in: the pork chop
             ends = not after[0].isalnum() or after in VERBS or after in _FUNCTION - ARTICLES
             return is_base(word) and ends and not word.endswith("s")
         return True
 
     def _acts(self, at: int, first: int) -> bool:
-        """True if an unlisted word after a complete name ends like a verb."""
+        """True if an unlisted word after a whole name ends as a verb does."""
         word = self._words[at]
         named = at - first > 1 or self._words[at - 1][0].isupper()
         return named and word.islower() and re.search(r"[^sui]s$", word) is not None
 
     def _proper(self, at: int) -> int:
-        """Return the end of a name with capitals or a label: ``Dim Hall``, ``Red safe``."""
+        """Return the end of a name with capitals or a label, ``Dim Hall``; 0 for none."""
         if self._lower[at] in _FUNCTION or not self._words[at][0].isalpha():
             return 0
         end = at
@@ -484,23 +478,23 @@ class _Finder:
             end += 1
             noun = end < len(self._words) and kind_of_noun(self._words[end])
             if noun and self._lower[at] not in VERBS and self._is_label(end + 1):
-                return end + 2  # chain key B
+                return end + 2  # as in: chain key B
             if not self._is_label(end):
                 return end if "-" in self._words[at] and kind_of_noun(self._lower[at]) else 0
         elif self._is_kind(end):
             end += 1
         elif self._is_of_a_kind(end):
-            end += 2  # Hall of Saints
-        opening = at == 0 or self._words[at - 1] in _OPENINGS
+            end += 2  # as in: Hall of Saints
+        opening = at == 0 or self._words[at - 1] in _CLAUSE_STARTS
         if opening and self._lower[at] in VERBS and end - at > 1 and not self._is_label(at + 1):
-            return 0  # a command before a name, which begins at the next word
+            return 0  # a command; the name begins at the next word
         while self._is_label(end):
             end += 1
         labelled = _LABEL.fullmatch(_bare(self._words[end - 1])) is not None
         return 0 if opening and not labelled and end - at == 1 else end
 
     def _object(self, at: int) -> int:
-        """Return the end of a name without an article: ``unlocks white locker``."""
+        """Return the end of a name without an article, ``white locker``; 0 for none."""
         for end in (at + 2, at + 3):
             if self._is_kind(end - 1) or self._is_label(end):
                 plain = all(self._is_nominal(i, at) for i in range(at, end))
@@ -509,7 +503,7 @@ class _Finder:
         return 0
 
     def _is_kind(self, at: int) -> bool:
-        """True if a plain noun says what a name before it names."""
+        """True if a word is a noun for a key, container or door."""
         word = self._words[at] if at < len(self._words) else ""
         return word.islower() and kind_of_noun(word) in (KEY, CONTAINER, DOOR)
 
@@ -522,12 +516,12 @@ class _Finder:
 
 
 def _bare(word: str) -> str:
-    """Return a word or a name without a possessive ``'s``."""
+    """Return a word or a name without its ``'s``."""
     return word.removesuffix("'s").removesuffix("’s")
 
 
 def _is_no_thing(name: str) -> bool:
-    """True if an unknown name cannot be that of an object: *place*, *old gardener*."""
+    """True if an unknown name cannot name an object: *place*, *old gardener*."""
     first, _, rest = name.partition(" ")
     if names_person(name) or (rest and first in _VAGUE):
         return True

@@ -1,7 +1,7 @@
-"""Read recipes, as lists or in sentences, and the uses of appliances.
+"""Recipes, as lists or in sentences, and uses of appliances.
 
-A sentence about cutting or heating says what a food *needs to be*, any other what the recipe
-*requires*; one about the meal and a room says where it *is prepared*.
+A sentence about cutting or heating says what a food *needs to be*; any other says what the recipe
+*requires*. A sentence about the meal and a room says where the meal *is prepared*.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ += ["read_prose_recipe", "read_recipe", "speaks_of_preparing"]
 
 CUTS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
 HEATS = {"fried": "frying", "roasted": "roasting", "grilled": "grilling"}
-"""Each state of food with the verb that causes it and the use of appliances for it."""
+"""Verb or use of an appliance that brings food into each state."""
 APPLIANCES = {use: word_group("appliances", use) for use in HEATS.values()}
 BLADES = word_group("cooking", "blades")
 
-_VERBS = {
+_PREPARING_WORDS = {
     "chopped": r"chop(?:s|p\w+)?|minc(?:e|es|ed|ing)",
     "sliced": r"slic(?:e|es|ed|ing)|julienn(?:e|es|ed|ing)",
     "diced": r"dic(?:e|es|ed|ing)|cub(?:e|es|ed|ing)",
@@ -49,27 +49,27 @@ _VERBS = {
     "roasted": r"roast(?:s|ed|ing)?|bak(?:e|es|ed|ing)",
     "grilled": r"grill(?:s|ed|ing)?|barbecu(?:e|es|ed|ing)|broil(?:s|ed|ing)?",
 }
-_PREPARING = re.compile(
+_PREPARATION = re.compile(
     r"(?:un-?)?(?:[a-z]+-)?(?:"
-    + "|".join(f"(?P<{state}>{words})" for state, words in _VERBS.items())
+    + "|".join(f"(?P<{state}>{words})" for state, words in _PREPARING_WORDS.items())
     + ")"
 )
-_MAY_PREPARE = re.compile(rf"\?|{'|'.join(_VERBS.values())}", re.IGNORECASE)
-"""Words of a sentence that prepares food, or of a question before one."""
-_NOUNS = word_group("cooking", "noun_verbs")
+_MAY_PREPARE = re.compile(rf"\?|{'|'.join(_PREPARING_WORDS.values())}", re.IGNORECASE)
+"""Words for preparing food, and the mark of a question before such a sentence."""
+_NOUN_VERBS = word_group("cooking", "noun_verbs")
 _BEFORE_NOUNS = word_group("cooking", "before_nouns")
-_DENIES = frozenset(word_group("cooking", "denies"))
-_DENIES_TOO = frozenset(word_group("cooking", "denies_with")) | _DENIES
-_ACCEPTS = frozenset(word_group("cooking", "accepts"))
-_ALLOWS = frozenset(word_group("cooking", "allows"))
-_LATER = frozenset(word_group("cooking", "later"))
-_STAYS = frozenset(word_group("cooking", "stays"))
-_NEW_CLAUSE = word_group("cooking", "new_clause")
+_DENIALS = frozenset(word_group("cooking", "denies"))
+_DOUBLE_DENIALS = frozenset(word_group("cooking", "denies_with")) | _DENIALS
+_APPROVALS = frozenset(word_group("cooking", "accepts"))
+_REQUESTS = frozenset(word_group("cooking", "allows"))
+_DELAYS = frozenset(word_group("cooking", "later"))
+_LEAVING = frozenset(word_group("cooking", "stays"))
+_DENIAL_ENDS = word_group("cooking", "new_clause")
 _REPROACHES = frozenset(word_group("cooking", "reproaches"))
 
 
 class Preparation(NamedTuple):
-    """A preparation of food: its resulting state, the position of its word, and its denial."""
+    """A preparation of food: the resulting state, the position of its word, and its denial."""
 
     state: str
     at: int
@@ -77,17 +77,17 @@ class Preparation(NamedTuple):
 
 
 def preparation(word: str) -> str:
-    """Return the state that a word for preparing food names, or an empty string.
+    """Return the state that a word for preparing food names; empty for another word.
 
     >>> preparation("chopping"), preparation("unsliced"), preparation("pan-fried")
     ('chopped', 'sliced', 'fried')
     """
-    found = _PREPARING.fullmatch(word.lower())
+    found = _PREPARATION.fullmatch(word.lower())
     return found.lastgroup or "" if found else ""
 
 
 def is_tool(name: str) -> bool:
-    """True if a name is that of a cutting tool or a heater."""
+    """True if a name is that of a blade or an appliance."""
     noun = head_noun(name)
     return noun in BLADES or any(noun in nouns for nouns in APPLIANCES.values())
 
@@ -106,7 +106,7 @@ def preparations(words: Sequence[str], named: Collection[int] = ()) -> list[Prep
     for at, word in enumerate(words):
         state = "" if at in named else preparation(word)
         before = words[at - 1] if at else ""
-        if not state or (word in _NOUNS and before in _BEFORE_NOUNS):
+        if not state or (word in _NOUN_VERBS and before in _BEFORE_NOUNS):
             continue
         rest = words[at + 1 :]
         cubes = "into" in rest[:-1] and preparation(rest[rest.index("into") + 1])
@@ -116,12 +116,12 @@ def preparations(words: Sequence[str], named: Collection[int] = ()) -> list[Prep
 
 
 def _is_denied(words: Sequence[str], at: int) -> bool:
-    """True if a sentence denies the preparation at a word's position."""
-    start = max((i + 1 for i in range(at) if words[i] in _NEW_CLAUSE), default=0)
+    """True if a sentence denies the preparation at a position."""
+    start = max((i + 1 for i in range(at) if words[i] in _DENIAL_ENDS), default=0)
     reproached = not _REPROACHES.isdisjoint(words)
     opener = words[start - 1] if start else ""
     if words[at].startswith("un"):
-        return not (opener == "if" or reproached or _STAYS.isdisjoint(words))
+        return not (opener == "if" or reproached or _LEAVING.isdisjoint(words))
     denials = [i for i in range(start, at) if _denies(words[i])]
     if not denials:
         return False
@@ -131,35 +131,35 @@ def _is_denied(words: Sequence[str], at: int) -> bool:
     done = max((i + 1 for i in range(start, at) if preparation(words[i])), default=start)
     not_doing = words[denial + 1] == "to" or words[denial + 1].endswith("ing")
     return not (
-        not _ALLOWS.isdisjoint(words[denial:at])  # do not forget to
+        not _REQUESTS.isdisjoint(words[denial:at])  # do not forget to
         or "why" in before  # why not
-        or not _LATER.isdisjoint(words[at:])  # not until
-        or _takes_back(words[done:at])
-        or (supposes and (reproached or _ACCEPTS.isdisjoint(words)))  # a cook who does not
+        or not _DELAYS.isdisjoint(words[at:])  # not until
+        or _cancels(words[done:at])
+        or (supposes and (reproached or _APPROVALS.isdisjoint(words)))  # a cook who does not
         or (not supposes and not_doing and reproached)  # not doing it would be a shame
     )
 
 
 def _denies(word: str) -> bool:
-    return word in _DENIES or word.endswith(("n't", "n’t"))
+    return word in _DENIALS or word.endswith(("n't", "n’t"))
 
 
-def _takes_back(words: Sequence[str]) -> bool:
-    """True if one denial takes back another: *you cannot go on without dicing it*."""
-    said = [word for word in words if _denies(word) or word in _DENIES_TOO]
+def _cancels(words: Sequence[str]) -> bool:
+    """True if one denial cancels another: *you cannot go on without dicing it*."""
+    said = [word for word in words if _denies(word) or word in _DOUBLE_DENIALS]
     paired = "neither" in said and "nor" in said
     return bool(said) and (len(said) - paired) % 2 == 0
 
 
 # Recipes
 
-_COOKING = re.compile(
+_COOKING_WORD = re.compile(
     r"\b(?:cook\w+|cook(?= (?:it|them|the|this|that|an?|what|by|for|with|according)\b)|to cook"
     r"|recipes?|meals?|dish(?:es)?|ingredients?|dinner|supper|lunch|culinary|gastronomy|menus?"
     r"|chef\S*)\b",
     re.IGNORECASE,
 )
-"""Words of cooking, except the ambiguous *cook*."""
+"""Words about cooking, without an ambiguous *cook*."""
 _INSTRUCTS = re.compile(
     r"\b(?:ingredients?|recipe)\b"
     r"|\b(?:meal|dish)\b[^.]{0,20}\b(?:is|be|are) (?:prepared|made|cooked)\b"
@@ -167,19 +167,19 @@ _INSTRUCTS = re.compile(
     r"|\b(?:this|the) (?:meal|dish) (?:consists|needs|requires|calls|takes|wants|has|contains)\b",
     re.IGNORECASE,
 )
-_LISTING = frozenset(["and", "or", "plus", "a", "an", "the", "some"])
+_LIST_WORDS = frozenset(["and", "or", "plus", "a", "an", "the", "some"])
 _PLACES = (ROOM, CONTAINER, SUPPORTER, DOOR)
 _PRONOUNS = ("it", "them", "each", "both", "these", "those", "they", "everything", "all")
 _MAX_TEXT_CHARS = 10_000
-_MOST_WORDS = 10
-"""Words of a line that names an ingredient."""
+_MAX_INGREDIENT_WORDS = 10
+"""Most words of a line that names an ingredient."""
 
 _HEADER = re.compile(r"^[ \t]*(?P<title>[^\n.:]{1,40}):[ \t]*$", re.MULTILINE)
-_LISTED = re.compile(
+_INGREDIENT_HEADING = re.compile(
     r"ingredient|component|need|require|shopping|take|gather|list|buy|contents|get|use",
     re.IGNORECASE,
 )
-"""Words of a heading above a list of ingredients."""
+"""Words in the heading of a list of ingredients."""
 _LINE = re.compile(r"[^\s][^\n]*")
 _MARK = re.compile(r"(?:[-*+\u2022\u2013]|\d{1,2}[.)])[ \t]+")
 _AMOUNT = re.compile(
@@ -196,11 +196,11 @@ def is_about_cooking(text: str) -> bool:
     >>> is_about_cooking("recipe folder"), is_about_cooking("cookbook"), is_about_cooking("note")
     (True, True, False)
     """
-    return _COOKING.search(text) is not None
+    return _COOKING_WORD.search(text) is not None
 
 
 def calls_itself_recipe(text: str) -> bool:
-    """True if a text says that it is a recipe, or that it is for a meal.
+    """True if a text says that it is a recipe or instructs how to make a meal.
 
     >>> calls_itself_recipe("This dish needs an egg."), calls_itself_recipe("The dish is here.")
     (True, False)
@@ -214,9 +214,10 @@ def speaks_of_preparing(text: str) -> bool:
 
 
 def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention, ...]:
-    """Read a recipe as a list of ingredients, one per line; empty if there is no list."""
+    """Read a recipe with a list of ingredients, one per line; empty for another text."""
     text = text[:_MAX_TEXT_CHARS]
-    header = next((h for h in _HEADER.finditer(text) if _LISTED.search(h["title"])), None)
+    headers = _HEADER.finditer(text)
+    header = next((h for h in headers if _INGREDIENT_HEADING.search(h["title"])), None)
     items = list(takewhile(_is_item, _LINE.finditer(text, header.end()))) if header else []
     if not items:
         return ()
@@ -233,16 +234,16 @@ def read_recipe(text: str, kind_of: KindOf = lambda name: None) -> tuple[Mention
 
 
 def _is_item(line: re.Match[str]) -> bool:
-    """True if a line names an ingredient: it is neither a heading nor an instruction."""
+    """True if a line names an ingredient, and is no heading or instruction."""
     text = line.group().rstrip()
     words = _MARK.sub("", text, count=1).split()
-    if not words or text.endswith((":", "!", "?")) or len(words) > _MOST_WORDS:
+    if not words or text.endswith((":", "!", "?")) or len(words) > _MAX_INGREDIENT_WORDS:
         return False
     return not preparation(words[0]) or words[0].endswith("ed")
 
 
 def _item(line: re.Match[str]) -> tuple[str, list[str], tuple[int, int]]:
-    """Return the ingredient of a line, its preparations, and its span."""
+    """Return the ingredient of a line, its preparations and its span."""
     text, start = line.group().rstrip(), line.start()
     for pattern in (_MARK, _AMOUNT):
         found = pattern.match(text)
@@ -265,7 +266,7 @@ def read_prose_recipe(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
 def _prose(
     text: str, kind_of: KindOf, start: int, known: set[str]
 ) -> dict[Triple, tuple[int, int]]:
-    """Read the sentences from ``start`` on; a named food is ``known``."""
+    """Read the sentences from ``start`` on, and add each food to ``known``."""
     facts: dict[Triple, tuple[int, int]] = {}
     before: list[NamedThing] = []
 
@@ -282,7 +283,7 @@ def _prose(
             facts.setdefault(Triple("meal", "is prepared in", rooms[0].name), rooms[0].span)
             continue
         foods = foods[_is_about_first(clause, foods, done) :]
-        for food, state in _matched(clause, foods or _again(clause, before), done):
+        for food, state in _matched(clause, foods or _meant_by_pronoun(clause, before), done):
             facts.setdefault(Triple(food.name, "needs to be", state), food.span)
         for food in foods:
             facts.setdefault(Triple("recipe", "requires", food.name), food.span)
@@ -294,9 +295,9 @@ def _prose(
 def _clauses(
     text: str, kind_of: KindOf, start: int, *, owns: bool, preparing: bool = False
 ) -> Iterator[Clause]:
-    """Yield sentences, and a question without a preparation together with its answer.
+    """Yield sentences, with a question that states no preparation as part of its answer.
 
-    ``preparing`` omits sentences without a word for preparing food.
+    With ``preparing``, yield only sentences that have a word for preparing food.
     """
     begin = -1
     for sentence, first in sentence_spans(text[:_MAX_TEXT_CHARS]):
@@ -318,8 +319,8 @@ def _clauses(
 def _is_food(clause: Clause, thing: NamedThing) -> bool:
     """True if a recipe names a thing as food, not as a place or a tool.
 
-    A *chicken wing* is not the wing of a house: the kind of its noun counts only if the sentence
-    says that something is there.
+    A *chicken wing* is not the wing of a house, so a noun for a place counts only after a
+    preposition.
     """
     if thing.name == "meal" or clause.kind_of(thing.name) in _PLACES or thing.name in _REPROACHES:
         return False
@@ -331,7 +332,7 @@ def _is_food(clause: Clause, thing: NamedThing) -> bool:
 
 
 def _without_states(thing: NamedThing) -> NamedThing:
-    """Return a thing without the states around its name: *grilled lettuce* is lettuce."""
+    """Return a thing without the states around its name, as in *grilled lettuce*."""
     words = thing.name.split()
     first, last = 0, len(words)
     while first < last - 1 and _is_state(words[first]):
@@ -346,29 +347,29 @@ def _is_state(word: str) -> bool:
     return preparation(word) == word.removeprefix("un")
 
 
-def _again(clause: Clause, before: list[NamedThing]) -> list[NamedThing]:
-    """Return the last named food, which *it* means in a sentence without a food."""
+def _meant_by_pronoun(clause: Clause, before: list[NamedThing]) -> list[NamedThing]:
+    """Return the foods that a pronoun means in a sentence without a food."""
     said = [word for word in clause.lower if word in _PRONOUNS]
     chosen = (before[-1:] if said[0] == "it" else before) if said else []
     return [thing._replace(first=-1, last=0) for thing in chosen]
 
 
 def _is_about_first(clause: Clause, foods: list[NamedThing], done: list[Preparation]) -> bool:
-    """True if the other foods are parts of the first one: *the basis is the egg*."""
+    """True if the sentence describes the first food by the others: *the basis is the egg*."""
     if len(foods) < 2 or any(food == foods[0] for food, _ in _matched(clause, foods, done)):
         return False
     between = clause.lower[foods[0].last : foods[1].first]
-    return any(word.isalpha() and word not in _LISTING for word in between)
+    return any(word.isalpha() and word not in _LIST_WORDS for word in between)
 
 
 def _matched(
     clause: Clause, foods: list[NamedThing], done: list[Preparation]
 ) -> Iterator[tuple[NamedThing, str]]:
-    """Yield each food with its required states, which a list of foods shares."""
+    """Yield each food with each required state; the foods of a list share their states."""
     groups: list[list[NamedThing]] = []
     for food in foods:
         between = clause.lower[groups[-1][-1].last : food.first] if groups else ()
-        if groups and all(word in _LISTING or word == "," for word in between):
+        if groups and all(word in _LIST_WORDS or word == "," for word in between):
             groups[-1].append(food)
         else:
             groups.append([food])
@@ -381,7 +382,7 @@ def _matched(
 
 
 def _group_of(clause: Clause, groups: list[list[NamedThing]], at: int) -> int:
-    """Return the prepared foods, those right after the verb or else those before it."""
+    """Return the group of foods right after a verb, or else the one before it."""
     after = next((i for i, group in enumerate(groups) if group[0].first > at), -1)
     before = max((i for i, group in enumerate(groups) if group[-1].last <= at), default=-1)
     if -1 in (after, before):
@@ -392,7 +393,7 @@ def _group_of(clause: Clause, groups: list[list[NamedThing]], at: int) -> int:
 
 # Kitchens
 
-_PREPARE = re.compile(
+_MEAL_IN_PLACE = re.compile(
     r"\bmeal\b(?! (?!in\b|only\b|is\b|can\b|must\b|should\b|has\b|will\b|may\b|be\b)\w)"
     r"[^.\n]{0,40}? (?:only )?in (?:the )?(?P<place>[\w'-]+(?: [\w'-]+){0,3}?)"
     r"(?=[.,;:!?\n]|$| (?:and|once|when|after|before|to)\b)",
@@ -408,11 +409,11 @@ _APPLIANCE = re.compile(
 def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...]:
     """Read where a meal is prepared, and the use of each appliance.
 
-    With ``kind_of``, appliances may have any name.
+    With ``kind_of``, an appliance may have any name.
     """
     text = text[:_MAX_TEXT_CHARS]
     facts: dict[Triple, tuple[int, int]] = {}
-    for found in _PREPARE.finditer(text):
+    for found in _MEAL_IN_PLACE.finditer(text):
         place = clean_name(found["place"])
         facts.setdefault(Triple("meal", "is prepared in", place), found.span("place"))
     for fact, start, end in _uses(text, kind_of) if kind_of else ():
@@ -424,7 +425,7 @@ def read_kitchen(text: str, kind_of: KindOf | None = None) -> tuple[Mention, ...
 
 @kept
 def _uses(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
-    """Return the tools of each sentence, in order, with their uses."""
+    """Return the tools of each sentence with their uses, in order."""
     mentions: list[Mention] = []
     for clause in _clauses(text, kind_of, 0, owns=True, preparing=True):
         done = preparations(clause.lower, clause.named)
@@ -433,14 +434,14 @@ def _uses(text: str, kind_of: KindOf) -> tuple[Mention, ...]:
         sure = [t for t in tools if is_tool(t.name) or kind_of(t.name) is not None]
         if not sure and len(tools) == 1:
             sure = tools
-        if len(sure) == len(uses) == len(set(uses)):  # otherwise the pairs are unclear
+        if len(sure) == len(uses) == len(set(uses)):  # else it is unclear what is for what
             for tool, use in zip(sure, uses, strict=True):
                 mentions.append(Mention(Triple(tool.name, "used for", use), *tool.span))
     return tuple(mentions)
 
 
 def _appliances(text: str) -> Iterator[tuple[Triple, tuple[int, int]]]:
-    """Yield pairs of an appliance, by its full name, and its use, in either order."""
+    """Yield the use of each appliance by its full name, with its span."""
     for sentence, begin in sentence_spans(text) if _APPLIANCE.search(text) else ():
         end = begin + len(sentence)
         kinds = {word.lastgroup for word in _APPLIANCE.finditer(text, begin, end)}

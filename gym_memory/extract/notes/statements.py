@@ -1,8 +1,8 @@
-"""Read what notes and goals say in free English about keys, locks and places.
+"""Statements in notes and goals about keys, locks and places.
 
-There are many ways to say that a key opens a chest, but only few relations between a key and a
-chest. So a clause is not matched against patterns: ordered tables of rules choose a relation by the
-clause's tags, and the first rule that applies decides.
+There are many ways to say that a key opens a chest, but few relations between the two. So no
+patterns are matched: ordered tables of rules choose a relation by the tags of a clause, and the
+first rule that applies decides.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from gym_memory.extract.notes.words import (
 __all__ = ["Report", "read_statements"]
 
 _MAX_TEXT_CHARS = 10_000
-_MOST_SENTENCES = 60
-_MOST_SPLITS = 100
-_SPLIT = re.compile(r"[;:] |, and ")
+_MAX_SENTENCES = 60
+_MAX_SPLITS = 100
+_BETWEEN_PARTS = re.compile(r"[;:] |, and ")
 
 
 class Report(NamedTuple):
-    """The content of a text: facts, each with the span of its subject, and named things."""
+    """The content of a text: facts with the spans of their subjects, and named things."""
 
     facts: tuple[Mention, ...]
     names: dict[str, tuple[int, int]]
@@ -56,7 +56,7 @@ class Report(NamedTuple):
 def read_statements(
     text: str, kind_of: KindOf = lambda name: None, *, note: bool = False
 ) -> Report:
-    """Read what the beginning of a text says about keys, locks and places.
+    """Read what a text says about keys, locks and places.
 
     A ``note`` has one topic: its only key belongs to its only lock even if no sentence says so.
 
@@ -69,7 +69,7 @@ def read_statements(
     reading = _TextReader(text, kind_of, note)
     reading.read()
     learnt = reading.learnt() if note else {}
-    if learnt:  # again, now that keys and locks are known
+    if learnt:  # read again, now that keys and locks are known
         opened = {f: span for f, span in reading.facts.items() if f.relation == "opens"}
         reading = _TextReader(text, lambda name: kind_of(name) or learnt.get(name), note)
         reading.read()
@@ -84,7 +84,7 @@ def read_statements(
 
 
 class _Pair(NamedTuple):
-    """A pair of things in a clause, the first of which may open the second."""
+    """Two things in a clause, of which the first may open the second."""
 
     clause: Clause
     key: NamedThing
@@ -97,7 +97,7 @@ class _Pair(NamedTuple):
 
 
 class _ConditionRule(NamedTuple):
-    """A condition, and its conclusion: yes, no, or the result of another test."""
+    """A condition and its conclusion: yes, no, or the result of a test."""
 
     reason: str
     fits: Callable[[_Pair], bool]
@@ -112,24 +112,24 @@ def _decide(rules: tuple[_ConditionRule, ...], pair: _Pair) -> bool:
 
 
 _LOCK_VERBS = frozenset(word_group("clauses", "lock_verbs"))
-_SUBJECTS = frozenset(word_group("clauses", "subjects"))
-_OTHERS = frozenset(word_group("clauses", "others"))
+_SUBJECT_WORDS = frozenset(word_group("clauses", "subjects"))
+_AGENT_WORDS = frozenset(word_group("clauses", "others"))
 _BEFORE_ORDERS = ("", *word_group("clauses", "commanded"))
 _INTO = ("into", "to", "in", "on", "inside")
 
 
 def _wants(clause: Clause, lock: NamedThing, key: NamedThing) -> bool:
-    """True if a verb whose subject is the lock leads to the key: *responds to, takes*."""
+    """True if a verb with the lock as its subject leads to the key: *responds to*."""
     return any(
         lock.last <= at < key.first
         and (clause.lower[at] in _LOCK_VERBS or "require" in found)
-        and _SUBJECTS.isdisjoint(clause.lower[lock.last : at])
+        and _SUBJECT_WORDS.isdisjoint(clause.lower[lock.last : at])
         for at, found in clause.verbs
     )
 
 
 def _has_lock(clause: Clause, lock: NamedThing, key: NamedThing) -> bool:
-    """True if the lock's own lock leads to the key: *shut by a lock made for*."""
+    """True if the word *lock* or *keyhole* is between the lock and the key."""
     words = clause.lower[lock.last : key.first + 1]
     return any(
         word in ("lock", "keyhole") and after not in ("of", "on") for word, after in pairwise(words)
@@ -141,13 +141,13 @@ def _acts_on(clause: Clause, key: NamedThing, lock: NamedThing) -> bool:
     return any(
         "open" in found
         and key.last <= at < lock.first
-        and _OTHERS.isdisjoint(clause.lower[key.last : at])
+        and _AGENT_WORDS.isdisjoint(clause.lower[key.last : at])
         for at, found in clause.verbs
     )
 
 
 def _is_all_opening(pair: _Pair) -> bool:
-    """True if only verbs of opening are between the two, with the lock as their object."""
+    """True if only verbs of opening are between the two things."""
     one, other = sorted((pair.key, pair.lock), key=lambda thing: thing.first)
     words = [w for w in pair.clause.lower[one.last : other.first] if w not in ARTICLES]
     return all("open" in senses(word) and word not in _LOCK_VERBS for word in words)
@@ -161,19 +161,19 @@ def _keeps(clause: Clause, holder: NamedThing, thing: NamedThing) -> bool:
         return "that" in words and any("keep" in senses(word) for word in after)
     words = clause.lower[holder.last : thing.first]
     at = next((at for at, word in enumerate(words) if "keep" in senses(word)), -1)
-    if at < 0 or not _SUBJECTS.isdisjoint(words[:at]):
+    if at < 0 or not _SUBJECT_WORDS.isdisjoint(words[:at]):
         return False
     return not any(word.isalpha() and word not in ARTICLES for word in words[at + 1 :])
 
 
 def _seeks(clause: Clause) -> bool:
-    """True if a clause says that things are found in another one."""
+    """True if a clause says that things are found in another."""
     in_it = any(word in PLACED and after == "it" for word, after in pairwise(clause.lower))
     return in_it or "where" in clause.lower or clause.has("seek")
 
 
-_ROLES: tuple[tuple[str, Callable[[_Pair], bool]], ...] = (
-    ("the lock's own lock leads to it", lambda p: _has_lock(p.clause, p.lock, p.key)),
+_IS_KEY: tuple[tuple[str, Callable[[_Pair], bool]], ...] = (
+    ("the lock's keyhole leads to it", lambda p: _has_lock(p.clause, p.lock, p.key)),
     ("the lock wants it", lambda p: _wants(p.clause, p.lock, p.key)),
     (
         "it opens the lock, and does not want it",
@@ -181,11 +181,11 @@ _ROLES: tuple[tuple[str, Callable[[_Pair], bool]], ...] = (
     ),
     ("it goes into the lock", lambda p: p.clause.has("insert") and p.lock.preposition in _INTO),
 )
-"""Evidence that a thing of unknown kind is the key of another."""
+"""Evidence that a thing of unknown kind is the key to another."""
 
 
-def _role(pair: _Pair) -> bool | None:
-    """True if the first of two things is the key, False if the second is, else None."""
+def _is_first_key(pair: _Pair) -> bool | None:
+    """True if the first thing is the key, False if the second is, None if neither surely is."""
     first, second, clause = pair.key, pair.lock, pair.clause
     if any(
         "go" in found and clause.lower[at + 1 : at + 2] == ("with",) for at, found in clause.verbs
@@ -194,7 +194,7 @@ def _role(pair: _Pair) -> bool | None:
     if clause.is_used(first) != clause.is_used(second):
         return clause.is_used(first)
     for key, lock in ((first, second), (second, first)):
-        if any(fits(pair._replace(key=key, lock=lock)) for _, fits in _ROLES):
+        if any(fits(pair._replace(key=key, lock=lock)) for _, fits in _IS_KEY):
             return key is first
     return None
 
@@ -205,21 +205,21 @@ _MAY_BE_KEY = (
         lambda p: not p.note and p.key.kind == "" and not _is_all_opening(p),
         False,
     ),
-    _ConditionRule("the other one is the key", lambda p: _role(p) is False, False),
+    _ConditionRule("the other one is the key", lambda p: _is_first_key(p) is False, False),
     _ConditionRule(
         "it is used as one",
-        lambda p: _role(p) is True,
+        lambda p: _is_first_key(p) is True,
         lambda p: p.key.kind == THING or p.clause.opens(),
     ),
     _ConditionRule(
-        "a note speaks of what is at hand for its use",
+        "a note names a portable thing for its use",
         lambda p: p.key.kind == THING,
         lambda p: p.note and (p.lock.kind != "" or p.lock.preposition == "for"),
     ),
     _ConditionRule("nothing says that the other one locks", lambda p: p.lock.kind == "", False),
-    _ConditionRule("it is beside a lock", lambda p: p.note, _Pair.surely),
+    _ConditionRule("a note names it with a lock", lambda p: p.note, _Pair.surely),
 )
-"""Evidence that a thing with another noun than *key* is the key of another."""
+"""Evidence that a thing whose noun is not *key* is the key to another."""
 
 _OPENS = (
     _ConditionRule(
@@ -227,9 +227,11 @@ _OPENS = (
         lambda p: p.clause.is_used(p.key) or p.clause.before(p.key) in ("use", "uses", "used"),
         True,
     ),
-    _ConditionRule("it is where the trail begins", lambda p: p.key.preposition == "from", False),
     _ConditionRule(
-        "what lies in a place does not open it",
+        "the key is a place to start from", lambda p: p.key.preposition == "from", False
+    ),
+    _ConditionRule(
+        "what is in a place does not open it",
         lambda p: p.key.kind != KEY and p.key.preposition in PLACED,
         False,
     ),
@@ -244,12 +246,12 @@ _OPENS = (
         _Pair.surely,
     ),
     _ConditionRule(
-        "things lie in what locks, not on it",
+        "things are in what locks, not on it",
         lambda p: p.lock.kind == CONTAINER and p.lock.preposition in ON,
         True,
     ),
     _ConditionRule(
-        "the key lies there, or works there",
+        "the key is there, or works there",
         lambda p: p.lock.preposition in PLACED,
         lambda p: p.surely() or p.clause.has("insert"),
     ),
@@ -272,7 +274,7 @@ _OPENS = (
         True,
     ),
 )
-"""Evidence that a clause joins a key and a lock."""
+"""Evidence that the key opens the lock."""
 
 _HOLDS: tuple[tuple[str, Callable[[Clause, NamedThing, list[NamedThing]], bool]], ...] = (
     (
@@ -303,7 +305,7 @@ def _is_placing(clause: Clause) -> bool:
 
 
 def _is_order_to_put(clause: Clause) -> bool:
-    """True if something must be brought somewhere, so that it is not there yet."""
+    """True if something is to be put somewhere, so that it is not there yet."""
     return any(
         "put" in found
         and (clause.lower[at - 1] if at else "") in _BEFORE_ORDERS
@@ -314,14 +316,13 @@ def _is_order_to_put(clause: Clause) -> bool:
 
 # Facts of a text
 
-
 _TAKES_TO = re.compile(r"\b(?:take|bring|carry)\b[^.]*\bto\b", re.IGNORECASE)
 _THERE = re.compile(r"\bthere\b(?! (?:is|are|was|stands|lies)\b)", re.IGNORECASE)
-_LOOKS = frozenset(word_group("clauses", "look_verbs"))
+_LOOK_VERBS = frozenset(word_group("clauses", "look_verbs"))
 
 
 class _TextReader:
-    """A reader of one text, which resolves *it* by earlier sentences."""
+    """A reader of one text that resolves *it* by earlier sentences."""
 
     def __init__(self, text: str, kind_of: KindOf, note: bool):
         self.facts: dict[Triple, tuple[int, int]] = {}
@@ -329,20 +330,22 @@ class _TextReader:
         self.meant: list[NamedThing] = []
         """All named things in order."""
         self.rooms: list[NamedThing] = []
-        """Rooms named alone, as the scene of the text."""
+        """Rooms named alone, where the text seems to be set."""
         self._text, self._kind_of, self._note = text, kind_of, note
         self._before: list[NamedThing] = []
-        self._named: dict[str, int] = {}  # how often
-        self._unknown: list[NamedThing] = []  # named alone, perhaps a room
-        self._splits = _MOST_SPLITS
+        self._named: dict[str, int] = {}
+        """Number of occurrences of each name."""
+        self._unknown: list[NamedThing] = []
+        """Names alone in a clause, which may be rooms."""
+        self._splits = _MAX_SPLITS
 
     def _clause(self, start: int, end: int) -> Clause:
         return Clause.of(self._text, start, end, self._kind_of)
 
     def read(self) -> None:
-        """Read sentence by sentence; a question goes with its answer."""
+        """Read sentence by sentence, and a question together with its answer."""
         start = -1
-        for sentence, first in islice(sentence_spans(self._text), _MOST_SENTENCES):
+        for sentence, first in islice(sentence_spans(self._text), _MAX_SENTENCES):
             start = first if start < 0 else start
             if sentence.rstrip("\"'").endswith("?"):
                 continue
@@ -355,7 +358,7 @@ class _TextReader:
             t.name
             for t in self.meant
             if self._named.get(t.name, 0) < 2 and not is_known(t, self._kind_of)
-        }  # an unknown word that occurs once is no object
+        }  # an unknown word that occurs once names no object
         self.facts = {
             fact: span
             for fact, span in self.facts.items()
@@ -363,8 +366,8 @@ class _TextReader:
         }
 
     def _parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield a sentence, or its parts if each is a statement."""
-        for found in islice(_SPLIT.finditer(self._text, start, end), self._splits):
+        """Yield the span of a sentence, or those of its parts if each is a statement."""
+        for found in islice(_BETWEEN_PARTS.finditer(self._text, start, end), self._splits):
             self._splits -= 1
             cut = found.start()
             first, rest = (
@@ -386,7 +389,7 @@ class _TextReader:
         self._before = things or self._before
 
     def _whole(self, thing: NamedThing) -> NamedThing:
-        """Return the last named thing whose name ends in the noun of *that locker*."""
+        """Return a thing under the last name that ends in it: *that locker*."""
         if " " not in thing.name and self._kind_of(thing.name) is None:
             for earlier in reversed(self._named):
                 if earlier.endswith(f" {thing.name}"):
@@ -396,12 +399,12 @@ class _TextReader:
 
     @staticmethod
     def _is_of_it(clause: Clause, things: list[NamedThing]) -> bool:
-        """True if all named things say where *it* is: *it sits on the shelf in the hall*."""
+        """True if all things in a clause are places of *it*: *it sits on the shelf in the hall*."""
         placed = all(thing.preposition in PLACED for thing in things)
         return placed and 0 <= clause.pronoun < things[0].first
 
     def _it(self, clause: Clause) -> list[NamedThing]:
-        """Return the referent of *it*: the thing named last, or the key if something is opened."""
+        """Return what *it* means: the thing named last, or the key or lock of an opening."""
         if clause.pronoun < 0:
             return []
         earlier = [thing for thing in self._before if thing.kind != ROOM]
@@ -423,7 +426,7 @@ class _TextReader:
     def _relate(self, clause: Clause, things: list[NamedThing]) -> None:
         rooms = [t for t in things if t.kind == ROOM]
         if len(rooms) == len(things) == 1:
-            warns_off = clause.refuses and not _LOOKS.isdisjoint(clause.lower)
+            warns_off = clause.refuses and not _LOOK_VERBS.isdisjoint(clause.lower)
             self.rooms += [] if warns_off else rooms
             return
         if not things or clause.refuses:
@@ -431,7 +434,7 @@ class _TextReader:
         leads = clause.has("go", "seek", "tell") or not clause.verbs
         if len(things) == 1 and things[0].kind == "" and leads:
             self._unknown += [t for t in things if is_known(t, self._kind_of)]
-        pair = self._key_and_lock(clause, things) or self._at_hand(clause, things)
+        pair = self._key_and_lock(clause, things) or self._portable_and_lock(clause, things)
         if pair is not None:
             key, lock = pair
             self.add(key, "opens", lock)
@@ -446,13 +449,13 @@ class _TextReader:
     def _key_and_lock(
         self, clause: Clause, things: list[NamedThing]
     ) -> tuple[NamedThing, NamedThing] | None:
-        """Return the key and its lock if the clause joins two of its things."""
+        """Return a key and its lock if the clause relates them; None otherwise."""
         others = [t for t in things if t.kind not in (KEY, ROOM)]
         keys = [t for t in things if t.kind == KEY]
         sure = [t for t in others if t.kind in (CONTAINER, DOOR)]
         locks = sure or [t for t in others if t.kind == "" and is_known(t, self._kind_of)]
         pairs = [(keys[0], lock) for lock in locks[:1]] if keys else []
-        if not keys and len(others) == 2:  # what cannot be a lock is the key
+        if not keys and len(others) == 2:  # the one that cannot be a lock is the key
             pairs = [
                 (key, lock)
                 for key, lock in (others, others[::-1])
@@ -465,10 +468,10 @@ class _TextReader:
                 return key, lock
         return None
 
-    def _at_hand(
+    def _portable_and_lock(
         self, clause: Clause, things: list[NamedThing]
     ) -> tuple[NamedThing, NamedThing] | None:
-        """Return a thing seen elsewhere and the lock, if the note says nothing more about them."""
+        """Return a portable thing and a lock if a note says nothing else of them, or None."""
         named = [t for t in things if t.kind != ROOM]
         keys = [t for t in named if t.kind == THING]
         locks = [t for t in named if t.kind == CONTAINER]
@@ -480,7 +483,7 @@ class _TextReader:
         return None if placed or searched or _keeps(clause, lock, key) else (key, lock)
 
     def _place_of(self, clause: Clause, things: list[NamedThing]) -> list[NamedThing]:
-        """Return the unknown name beside furniture in a note, which is where that stands."""
+        """Return an unknown name that a note gives as the place of furniture."""
         standing = _furniture(things)
         unknown = [t for t in things if t.kind == ""]
         if not self._note or len(things) != 2 or len(standing) != 1 or len(unknown) != 1:
@@ -494,7 +497,7 @@ class _TextReader:
         return [place] if goes or is_where or _keeps(clause, place, holder) else []
 
     def _there(self, clause: Clause) -> list[NamedThing]:
-        """Return the last named room if a clause is about things there."""
+        """Return the room of the clause before if this one says *there*."""
         earlier = [t for t in self._before if t.kind == ROOM][:1]
         if not _THERE.search(clause.cues):
             return []
@@ -502,9 +505,9 @@ class _TextReader:
         return earlier
 
     def _locate(self, clause: Clause, things: list[NamedThing], rooms: list[NamedThing]) -> None:
-        """Add the places of things: in named furniture, or like that in a room."""
+        """Add the places of things: in furniture, which is in a room, or in a room."""
         if _is_order_to_put(clause):
-            for holder, room in pairwise(things):  # the place that it names, as it is found
+            for holder, room in pairwise(things):  # the holder is there, the thing is not
                 if room.kind == ROOM and holder.kind in (CONTAINER, SUPPORTER):
                     self.add(holder, "is in", room)
             return
@@ -524,7 +527,7 @@ class _TextReader:
                 self.add(thing, "is in", rooms[0])
 
     def place_locks(self) -> None:
-        """Put locks into the room named alone or, in a note, into what may be a room."""
+        """Put locks into the only room named alone or, in a note, into what may be a room."""
         if self._note and not self.rooms:
             related = {name for fact in self.facts for name in (fact.subject, fact.object)}
             self.rooms = [room for room in self._unknown if room.name not in related]
@@ -540,21 +543,21 @@ class _TextReader:
                 self.names.setdefault(room.name, room.span)
 
     def learnt(self) -> dict[str, str]:
-        """Return the kinds of unknown names that the text reveals as keys and locks."""
+        """Return the kinds of unknown names that turn out to be keys and locks."""
         pairs = [(fact.subject, fact.object) for fact in self.facts if fact.relation == "opens"]
         kinds = {lock: CONTAINER for _, lock in pairs if not kind_of_noun(lock)}
         kinds |= {key: KEY for key, _ in pairs if not kind_of_noun(key)}
         return {name: kind for name, kind in kinds.items() if self._kind_of(name) is None}
 
     def add(self, subject: NamedThing, relation: str, obj: NamedThing) -> None:
-        """Add a fact, unless it relates a thing to itself."""
+        """Add a fact unless it relates a thing to itself."""
         if subject.name != obj.name:
             self.facts.setdefault(Triple(subject.name, relation, obj.name), subject.span)
             for thing in (subject, obj):
                 self.names.setdefault(thing.name, thing.span)
 
     def placed(self) -> set[str]:
-        """Return the things that have a place."""
+        """Return the things with a place."""
         return {fact.subject for fact in self.facts if fact.relation != "opens"}
 
     def pair_up(self) -> None:
@@ -569,5 +572,5 @@ class _TextReader:
             self.add(key, "opens", lock)
 
     def report(self) -> Report:
-        """Return the content of the whole text."""
+        """Return the content of the text."""
         return Report(tuple(Mention(fact, *span) for fact, span in self.facts.items()), self.names)
