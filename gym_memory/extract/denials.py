@@ -51,8 +51,8 @@ _GONE = re.compile(
     rf"(?: from {ARTICLE} {NAME})?{STOP}"
 )
 _NO_SIGN = re.compile(
-    rf"There(?: is|'s| was) no(?: longer any)? (?:sign|trace) of {_THING}"
-    rf"(?: any ?more| any longer| here)?{STOP}"
+    r"(?:Soon |Now )?[Tt]here(?: is|'s| was) (?:no(?: longer any)? (?:sign|trace)|nothing left) of "
+    rf"{_THING}(?: any ?more| any longer| here)?{STOP}"
 )
 _HINTS = frozenset(
     ("t", "no", "not", "nothing", "empty", "dead", "gone", "destroyed", "missing", "vanished")

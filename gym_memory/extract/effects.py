@@ -270,6 +270,12 @@ def _gain(draft: Scene, event: Event, own: bool) -> bool:
     return bool(things)
 
 
+def _wear(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``You put on the hat``, but not ``You put on the light``."""
+    light = _is_light(event.thing.text.lower())
+    return not light and not event.preposition and _gain(draft, event, own)
+
+
 def _make(draft: Scene, event: Event, own: bool) -> bool:
     new = re.match(r"an? |\d+ |some ", event.thing.text) is not None
     return new and _gain(draft, event, own)
@@ -444,6 +450,8 @@ def _nothing(draft: Scene, event: Event, own: bool) -> bool:
 
 def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
     extent = head_noun(event.thing.text.lower()) in INTANGIBLE  # it opens a few inches
+    if extent and _POSSESSIVE.match(event.thing.text):  # its mouth
+        return False
     intransitive = not event.thing.text or extent or _AWAY.match(event.thing.text) is not None
     part = event.subject if intransitive else event.thing
     if not (own or intransitive) and kind_of_noun(event.subject.text) == KEY:
@@ -461,7 +469,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
 _EFFECTS = {
     "take": _take, "draw": _draw, "drop": _drop, "put": _put, "give": _give, "cast": _cast,
     "gain": _gain,
-    "make": _make, "fill": _fill, "attach": _attach, "follow": _follow, "give_back": _give_back,
+    "wear": _wear, "give_back": _give_back,
+    "make": _make, "fill": _fill, "attach": _attach, "follow": _follow,
     "lose": _lose, "swap": _swap, "accept": _accept, "consume": _consume,
     "destroy": _destroy, "vanish": _vanish, "leave": _leave, "travel": _travel, "come": _come,
     "settle": _settle, "extinguish": _extinguish, "nothing": _nothing,

@@ -53,6 +53,9 @@ _ADVERBS = frozenset(_DATA["words"]["adverbs"].split())
 _PREPOSITIONS = frozenset(_DATA["words"]["prepositions"].split())
 _RESULTS_OF_MOVING = {"open": "open", "shut": "close", "closed": "close"}
 """Kind of event by the word that follows a verb of moving."""
+_NOUNS_IN_LY = frozenset(
+    ("jelly", "belly", "lily", "fly", "butterfly", "family", "holly", "doily", "dolly", "assembly")
+)
 _LAST_ADVERBS = _ADVERBS | {"again", "too", "already"}
 """Adverbs that end a clause and name nothing."""
 _PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over", "back", "behind"))
@@ -502,6 +505,8 @@ def _event(
             thing = words.part(at, after)
     else:
         thing = words.part(at, min(after, end))
+    while after + 1 < end and lower[after].endswith("ly"):  # set the jar carefully on the shelf
+        after += 1
     if after + 1 >= end or lower[after] not in _PREPOSITIONS:
         return Event(kinds, verb, subject, thing, tail=tail)
     stop = words.first(after + 1, end, _ends_holder)
@@ -519,6 +524,8 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
     if word in _RESULTS_OF_MOVING:  # pull the door open and go in; but: take the open box
         after = words.lower[at + 1] if at + 1 < len(words.lower) else ","
         return after in _PREPOSITIONS or after in _CONJUNCTIONS
+    if word.endswith("ly") and word not in _NOUNS_IN_LY:
+        return words.lower[at + 1 : at + 2] != [] and words.lower[at + 1] in _PREPOSITIONS
     return word in _PREPOSITIONS or (word == "and" and _begins_clause(words, at + 1))
 
 

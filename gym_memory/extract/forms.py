@@ -473,6 +473,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("general", _CONTAINS, _read_holding, _HAVING_WORDS),
     (PEOPLE, OWNS, _read_holding, _HAVING_WORDS | {"have"}),
     ("name", BEARS, read_bearer, IN_HAND),
+    ("name", BUSY, read_busy, BUSY_WORDS),
     ("name", CALLED_HERE, read_named, HERE_WORDS),
     ("general", _THING_FIRST, _read_holding, _WITHIN_WORDS),
     ("general", _ACTIVE_ON, _read_active, _WITHIN_WORDS),

@@ -31,7 +31,12 @@ class Surroundings(Protocol):
 
 
 def meant(
-    around: Surroundings, name: str, *, carried: bool | None = None, anywhere: bool = False
+    around: Surroundings,
+    name: str,
+    *,
+    carried: bool | None = None,
+    anywhere: bool = False,
+    typed: bool = False,
 ) -> str:
     """Return the known thing within reach that a name means; the name itself for a new thing.
 
@@ -43,6 +48,7 @@ def meant(
         name: Name in a text.
         carried: True for only carried things, False for only others, None for both.
         anywhere: True if the thing may have been out of reach, as one in a list of carried things.
+        typed: True for a name in a command, short even if the text has the longer name.
     """
     graph = around.graph
     if graph.knows(name):
@@ -67,12 +73,18 @@ def meant(
     fit = [other for other in longer if other in near]
     if not fit and anywhere and len(words) > 1:
         fit = longer
-    if len(fit) == 1 and fit[0] not in around.text:
+    if len(fit) == 1 and (typed or fit[0] not in around.text or _is_definite(around, name, fit[0])):
         return fit[0]
     if len(near) == 1 and near[0] in shorter:
         alone = around.text.count(near[0]) > around.text.count(name)
         return name if alone else near[0]
     return name
+
+
+def _is_definite(around: Surroundings, name: str, longer: str) -> bool:
+    """True if a text with both names says *the* whenever it uses the shorter one."""
+    alone = around.text.count(name) - around.text.count(longer)
+    return alone > 0 and around.text.count(f"the {name}") == alone
 
 
 def _spelt_otherwise(graph: TemporalGraph, name: str) -> str:

@@ -105,7 +105,7 @@ _ITEM_SPLIT = re.compile(
 )
 _HOLDER = re.compile(
     r"(?:(?P<where>on|in|inside|under) |contents of )?(?:the |your )?(?P<place>.+?)"
-    rf"(?: is| are|{CONTENTS})?$",
+    rf"(?:(?: is| are)(?: the following(?: \w+)?)?|{CONTENTS})?$",
     re.IGNORECASE,
 )
 

@@ -79,7 +79,7 @@ _NO_PROSE_STARTS = " \t-*+•·>=_~<#[0123456789abcdefghijklmnopqrstuvwxyz"
 _BETWEEN_PAIRS = re.compile(
     r"(?:, (?=[A-Z])|(?<![ \t])(?:[ \t]*[|;][ \t]*|[ \t]{2,}| (?=/ [A-Z])/ ))"
     r"(?=(?:[A-Za-z]|\$)[\w' ]{0,20}(?:: ?|=| = )[^|])"
-    r"|(?<=\S) (?=[A-Za-z$]\w{0,8}[:=]\S)"
+    r"|(?<=\S) (?=[A-Za-z$]\w{0,8}[:=]\S)|(?<=\d) (?=[A-Z][a-z]+: \S)"
 )
 """Boundary between two pairs of a line."""
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")

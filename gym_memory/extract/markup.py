@@ -71,11 +71,13 @@ def _dashes(found: re.Match[str]) -> str:
 
 _PICTURE = re.compile(r"^[ \t]*[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?[ \t]*", re.MULTILINE)
 _GUILLEMETS = re.compile(r"^«[ \t]*(?P<title>[^«»\n]+?)[ \t]*»$", re.MULTILINE)
+_APOSTROPHE = re.compile(r"(?<=\w)’(?=\w)")
 SIGNS: Sequence[Step] = (
     ((), _PICTURE, nothing),
+    (("’",), _APOSTROPHE, lambda found: "'"),
     (("»",), _GUILLEMETS, lambda found: f"<< {found['title']} >>"),
 )
-"""Steps for pictures at the start of a line and guillemets around it."""
+"""Steps for pictures at the start of a line, guillemets around it, and curved apostrophes."""
 MARK_STEPS = Steps(
     ("\x1b", [((), _ESCAPE, nothing)]),
     ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),

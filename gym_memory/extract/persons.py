@@ -31,7 +31,7 @@ CALLED_HERE = re.compile(
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}){STOP}"
 )
 BUSY = re.compile(
-    rf"(?P<people>(?i:an?|some|two|three|several|\d+) {THINGS}) "
+    rf"(?P<people>(?i:an?|some|two|three|several|your|my|\d+) {THINGS}|{_PROPER_NAME}) "
     r"(?:(?:is|are|sits?|sat|stands?|stood|lies|lay|kneels?|knelt) (?:\w+ly )?(?!com|go|leav|miss"
     r"|approach|noth|any|every|some)\w{2,}ing\b"
     rf"|(?:stands?|keeps?) (?:guard|watch)\b|(?:guard|watch|block)s? (?:{ARTICLE}|your) ).*{STOP}"
@@ -138,8 +138,14 @@ def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
 
 def read_busy(draft: Scene, found: re.Match[str]) -> bool:
     """Read people who are here; return False if the subject is not people."""
-    phrases = list(find_things(draft, found["people"], found.start("people")))
-    if not phrases or not all(names_person(phrase.name) for phrase in phrases):
+    people, start = found["people"], found.start("people")
+    if WITH_ARTICLE.match(people):
+        phrases = list(find_things(draft, people, start))
+        known = all(names_person(phrase.name) for phrase in phrases)
+    else:
+        phrases = [Phrase(clean_name(people), (), *found.span("people"))]
+        known = names_person(people.partition(" ")[0].lower())
+    if not phrases or not known:
         return False
     for phrase in phrases:
         draft.put(phrase)

@@ -16,15 +16,15 @@ from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, has_any, is_name, place_name
 from gym_memory.extract.titles import STATE_OF_PLACE, Title
 from gym_memory.extract.wording import ARE, YOU, either, phrases
-from gym_memory.graph.schema import head_noun
+from gym_memory.graph.schema import DIRECTIONS, head_noun
 
 __all__ = ["MOVED", "read_place"]
 
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
 _AFTER_NAME = (
     r"(?: (?:above|along|at|before|behind|below|beneath|beside|facing|filled|from|full|in|near|on"
-    r"|overlooking|surrounded|under|again|now|as|when|while|just|once more|(?:\w+ed )?with|where"
-    r"|which|that|and)\b"
+    r"|leading|overlooking|surrounded|under|again|now|as|when|while|just|once more|(?:\w+ed )?with"
+    r"|where|which|that|and)\b"
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
 )
 """Words after the name of a place, which are not part of it."""
@@ -41,7 +41,7 @@ _CALLED = re.compile(
 )
 _GO = rf"(?:{'|'.join(form for verb in phrases('going') for form in verb_forms(verb))})"
 MOVED = re.compile(
-    rf"{YOU} (?:{_GO}|enter|return|arrive|follow|\w+ (?:your|my) way"
+    rf"{YOU} (?:{_GO}|enter|return|arrive|follow|(?:\w+ly )?\w+ (?:your|my) way"
     r"|(?:try|want|attempt) to)\b"
 )
 _ADVERBS = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
@@ -96,6 +96,8 @@ _CLOSED = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re
 """Words for what blocks a way only for now."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
 _MAX_FAILURE_CHARS = 160
+_GOES = re.compile(rf"{YOU} {_GO} (?:{'|'.join(DIRECTIONS)})[.!]", re.IGNORECASE)
+"""A move that succeeds, after what the agent did first: *you go north*."""
 _MOVE_KINDS = frozenset(("travel", "leave", "come", "follow"))
 
 
@@ -226,7 +228,7 @@ def _acts_otherwise(sentences: Sequence[tuple[str, int]]) -> bool:
         for sentence, _ in sentences[:1]
         for event in events_in(sentence)
         if not _MOVE_KINDS.issuperset(event.kinds)
-    )
+    ) and not any(_GOES.match(sentence) for sentence, _ in sentences[1:])
 
 
 def _is_place(draft: Scene, title: Title) -> bool:

@@ -107,13 +107,15 @@ class Scene(Draft):
         if event.thing.is_pronoun:
             return ""
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
-        return meant(self, clean_name(event.thing.text), carried=carried)
+        return meant(self, clean_name(event.thing.text), carried=carried, typed=True)
 
     @property
     def aim(self) -> str:
         """Return the thing that the action affects, looks at or asks for; empty for none."""
         looked = None if self.handled else _BEFORE_AIM.match(self.action)
-        return meant(self, clean_name(self.action[looked.end() :])) if looked else self.handled
+        if looked is None:
+            return self.handled
+        return meant(self, clean_name(self.action[looked.end() :]), typed=True)
 
     def is_handled(self, name: str) -> bool:
         """True if an unknown name is short for the thing of the action: *door* for *trapdoor*."""

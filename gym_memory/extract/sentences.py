@@ -17,7 +17,7 @@ from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, place_name
 from gym_memory.extract.ways import PASSABLE, WAYS, ways_in
 from gym_memory.extract.wording import phrases
-from gym_memory.graph.schema import DIRECTIONS, head_noun
+from gym_memory.graph.schema import direction_in, head_noun
 
 __all__ = ["read_sentence"]
 
@@ -69,7 +69,7 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
         draft.has_exit(way, start, end)
         there = _BEHIND.match(sentence, end)
         name = place_name(there["place"]) if there is not None else ""
-        if there is not None and name not in DIRECTIONS:
+        if there is not None and direction_in(name.rpartition(" ")[2]) is None:
             draft.see_behind(way, name, *there.span("place"))
     done = False
     for clause in clauses:

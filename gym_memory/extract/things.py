@@ -16,7 +16,9 @@ __all__ += ["one_thing", "place_name", "things_in"]
 
 _MAX_NAME_WORDS = 6
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
-ARTICLE = r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|\d[\w.]*)\b"
+ARTICLE = (
+    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|[Ss]everal|[Vv]arious|\d[\w.]*)\b"
+)
 LOCATED = re.compile(
     rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)$"
 )
@@ -50,7 +52,9 @@ _REMARK = re.compile(
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
-_COUNT = re.compile(r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree)(?=.*s$)) (?=[^\W\d])")
+_COUNT = re.compile(
+    r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree|[Ss]everal|[Vv]arious)(?=.*s$)) (?=[^\W\d])"
+)
 """A count, which is not part of the name, since it changes while the things stay."""
 END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
 """Words that name a part of the thing after them."""

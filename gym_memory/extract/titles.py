@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gym_memory.extract.label_kinds import EXITS, LABEL, kind_of_label
+from gym_memory.extract.notes.words import ROOM, kind_of_noun
 from gym_memory.extract.wording import either
 
 __all__ = ["BANNER", "RULE", "RULE_MARKS", "STATE_OF_PLACE", "Title", "is_rule", "title_of"]
@@ -73,7 +74,8 @@ _NO_PLACE = re.compile(
 """Lines that head something other than a place."""
 BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
 """Line below the name of a story."""
-_DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_][^\n]*[.!?]")
+_DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_](?:[^\n]*[.!?]|[^\n:=|]{45,}\b[a-z,]+$)")
+"""A line of prose, perhaps wrapped before its first full stop."""
 RULE_MARKS = "-=~_*+"
 _MAX_TITLE_CHARS = 100
 _MAX_TITLE_WORDS = 7
@@ -141,7 +143,8 @@ def _is_heading(line: str) -> bool:
     words = line.split()
     if _PHRASE_START.match(line) and len(words) > 1:
         return len(words) <= _MAX_TITLE_WORDS
-    return len(words) <= _MAX_LOWER_CASE_WORDS and _SENTENCE_WORD.match(line) is None
+    talks = _SENTENCE_WORD.match(line) is not None and kind_of_noun(words[-1].lower()) != ROOM
+    return len(words) <= _MAX_LOWER_CASE_WORDS and not talks
 
 
 def _may_be_place(name: str) -> bool:

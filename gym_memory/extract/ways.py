@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from gym_memory.core.text import word_set
-from gym_memory.extract.things import COMPASS
+from gym_memory.extract.notes.words import ROOM, kind_of_noun
+from gym_memory.extract.things import COMPASS, NAME, has_any
 from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import DIRECTIONS
 
@@ -22,7 +23,8 @@ _WAY = re.compile(
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
     r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
     r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
-    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b)"
+    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b"
+    r"| (?:one|each|either|both|the \w+) (?:sides?|middle|cent(?:er|re)|walls?|face|front|back)\b)"
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
     r"(?P<falls>descends?|ascends?)\b"
 )
@@ -30,6 +32,11 @@ PASSABLE = re.compile(
     rf"\b(?:{WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
     r"|winds?|climbs?|descends?)\b"
 )
+_LIES = re.compile(
+    rf"(?:the|your|an?) (?P<place>{NAME}) (?:is|are|lies)(?: back| just| also)?"
+    rf"(?: to the| due)? (?P<way>{COMPASS})(?:ward)?(?=[,;.!]| and |$)"
+)
+"""A room beside this one: *the pantry is to the south*."""
 _RISING_VERB = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
 """Verbs before *up* or *down* that need not mean a way: *the price goes up*."""
 _SLOPE = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
@@ -61,8 +68,10 @@ _INSTRUCTION_OR_DISTANCE = re.compile(r"\btype\b(?! of)|\d steps?\b")
 
 def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return the spans of the exits that a sentence in lower case names."""
-    if _DIRECTION_WORDS.isdisjoint(word_set(sentence)) or not PASSABLE.search(sentence):
+    if _DIRECTION_WORDS.isdisjoint(word_set(sentence)):
         return ()
+    if not PASSABLE.search(sentence):
+        return () if BARRED.search(sentence) else _rooms_beside(sentence)
     if sentence.startswith(
         ("you try", "you want", "you attempt")
     ) or _INSTRUCTION_OR_DISTANCE.search(sentence):
@@ -80,6 +89,12 @@ def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
             del ways[-1:]
         begin = end
     return ways
+
+
+def _rooms_beside(sentence: str) -> Sequence[tuple[int, int]]:
+    """Return where a sentence in lower case says in which directions rooms are."""
+    lying = _LIES.finditer(sentence) if has_any(sentence, (" is ", " are ", " lies ")) else ()
+    return [found.span("way") for found in lying if kind_of_noun(found["place"]) == ROOM]
 
 
 def _only_rises(sentence: str, begin: int, at: int, end: int) -> bool:

@@ -27,7 +27,7 @@ YOU = r"(?:You|I|We)"
 ARE = r"(?:'re| are|'m| am)"
 THINGS = r"[^.!?:;\n]+?"
 STOP = r"[.!]*[\"']?$"
-_FLOOR = r"(?:on|upon) the (?:floor|ground)"
+_FLOOR = r"(?:on|upon) the (?:floor|ground)(?: (?:next to|beside|by|before) (?:you|me))?"
 HERE = (
     rf"(?:here|there|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
     r"|in (?:the|this) (?:room|area)|"

@@ -1,0 +1,67 @@
+"""Habits of many authors: wrapped lines, short names, and what several sentences say together."""
+
+from __future__ import annotations
+
+import pytest
+
+from gym_memory.core.records import Step, Task, Triple
+from gym_memory.extract import get_extractor
+from gym_memory.extract.draft import apply
+from gym_memory.graph import TemporalGraph
+from gym_memory.graph.schema import direction_of
+
+HUT = "you|is in|hut"
+
+
+def changes(known: str, action: str, text: str) -> set[str]:
+    """Return the facts that a step adds, and those that it ends with a minus; no ways taken."""
+    graph = TemporalGraph()
+    for fact in filter(None, known.split("; ")):
+        graph.add(Triple(*fact.split("|")), 0)
+    before = set(graph.live())
+    found = get_extractor("plain").extract(Step(1, text, action), graph, Task("", ""))
+    apply(found, graph, 1)
+    after = set(graph.live())
+    changed = {"|".join(fact) for fact in after - before if not direction_of(fact.relation)}
+    return changed | {f"-{'|'.join(fact)}" for fact in before - after}
+
+
+@pytest.mark.parametrize(
+    ("known", "action", "text", "facts"),
+    [
+        ("", "", "Day: 12 Place: Mill\n\nA wheel turns.", "day|is|12; you|is in|mill"),
+        ("", "", "Weir cottage\nThis is where the keeper slept for most of his life, until the\n"
+         "flood came. A rake is here.", "you|is in|weir cottage; rake|is in|weir cottage"),
+        ("", "", "Waiting room      [====    ]\nExits: up",
+         "you|is in|waiting room; waiting room|has exit|up"),
+        (HUT, "east", "You open the gate.\nYou go East.\nYou are in the dark.",
+         "gate|is|open; -" + HUT),
+        (HUT, "east", "You are at the meeting of two tunnels leading up and west.",
+         "you|is in|meeting of two tunnels; meeting of two tunnels|has exit|up; "
+         "meeting of two tunnels|has exit|west; -" + HUT),
+        (f"{HUT}; old red trunk|is in|hut", "open trunk",
+         "The old red trunk is now open. Inside the trunk are the following:\n- a cap\n- a bell",
+         "old red trunk|is|open; cap|is in|old red trunk; bell|is in|old red trunk"),
+        (HUT, "",
+         "The pantry is to the north, the study is back to the east, and the cellar is west.",
+         "hut|has exit|north; hut|has exit|east; hut|has exit|west"),
+        (HUT, "", "A long shelf runs down one side.", ""),
+        (HUT, "", "You carefully make your way down the rope.", ""),
+        (HUT, "take hat", "You put on the green hat.", "green hat|is in|inventory"),
+        (HUT, "", "You put on the light.", ""),
+        (HUT, "", "Bruno opens his mouth and sets the jar down.", "jar|is in|hut"),
+        (f"{HUT}; jar|is in|inventory; bruno|is in|hut", "drop jar",
+         "Bruno sets the jar carefully under the bench.",
+         "jar|is under|bench; -jar|is in|inventory"),
+        (f"{HUT}; pie|is in|hut", "eat pie", "Soon there’s nothing left of the pie.",
+         "-pie|is in|hut"),
+        (f"{HUT}; tin mug|is in|inventory", "drop mug", "You drop the tin mug.",
+         "tin mug|is in|hut; -tin mug|is in|inventory"),
+        (HUT, "", "Several coins are scattered on the desk.", "coins|is on|desk"),
+        (HUT, "", "Your aunt is knitting by the fire. Captain Roe is reading a chart.",
+         "aunt|is in|hut; captain roe|is in|hut"),
+        (HUT, "", "A paper boat is lying on the ground next to you.", "paper boat|is in|hut"),
+    ],
+)  # fmt: skip
+def test_text_changes_these_facts(known: str, action: str, text: str, facts: str) -> None:
+    assert changes(known, action, text) == set(filter(None, facts.split("; ")))
