@@ -17,7 +17,7 @@ __all__ += ["one_thing", "place_name", "things_in"]
 _MAX_NAME_WORDS = 6
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 ARTICLE = (
-    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|[Ss]everal|[Vv]arious|\d[\w.]*)\b"
+    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|(?i:several|various)|\d[\w.]*)\b"
 )
 LOCATED = re.compile(
     rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)$"
@@ -53,7 +53,7 @@ _REMARK = re.compile(
 )
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _COUNT = re.compile(
-    r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree|[Ss]everal|[Vv]arious)(?=.*s$)) (?=[^\W\d])"
+    r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree|(?i:several|various))(?=.*s$)) (?=[^\W\d])"
 )
 """A count, which is not part of the name, since it changes while the things stay."""
 END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
