@@ -27,7 +27,7 @@ _LISTED_ANSWER = re.compile(
 _IMPLICIT_ACTION = re.compile(
     r"^\((?:taken|first (?P<doing>\w+ing (?!it\b)[\w' -]+))\)$", re.IGNORECASE | re.MULTILINE
 )
-"""Implicit action before the one that was asked for: *(Taken)*, *(first opening the door)*."""
+"""Implicit action before the given one: *(Taken)*, *(first opening the door)*."""
 _CONFIRMATION = re.compile(
     r"[ \t]*(?P<words>ok(?:ay)?|done|taken|dropped|got (?:it|them)|sure|as you wish|very well"
     r"|opened|closed|shut|locked|unlocked|lit|extinguished|eaten|drunk|placed|thrown"
@@ -64,7 +64,7 @@ _PARTS = {
     **dict.fromkeys(("open", "close"), phrases("lid_parts")),
     **dict.fromkeys(("light", "extinguish"), phrases("flame_parts")),
 }
-"""Parts of a thing whose mention in an answer confirms an action of each kind."""
+"""Parts of a thing that confirm an action of each kind if an answer names them."""
 _LEAVES = re.compile(rf"The [\w' -]+? {either('falls')}\b")
 """Beginning of an answer in which a dropped thing stays within reach."""
 _FLIES = re.compile(rf"(?:The [\w' -]+?|It) {either('flies')}\b")

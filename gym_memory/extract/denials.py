@@ -57,7 +57,7 @@ _NO_SIGN = re.compile(
 _HINTS = frozenset(
     ("t", "no", "not", "nothing", "empty", "dead", "gone", "destroyed", "missing", "vanished")
 ) | {"disappeared"}
-"""Words of which every form below has one, as a fast test; *t* is the end of *isn't*."""
+"""Words for a fast test: every form below has one of them; *t* is the end of *isn't*."""
 _NOTHING_IN = re.compile(
     rf"(?:There(?: is|'s) nothing|Nothing is|{YOU} (?:can )?(?:see|find) nothing(?: \w+)?)"
     rf" (?:else )?(?:in|inside|on|under) (?P<thing>(?:the|your|an?) {NAME}){STOP}"
@@ -68,7 +68,7 @@ _DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
 )
 _DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
-"""Words of which any match of :data:`_DENIED` has one; *t* is the end of *can't*."""
+"""Words for a fast test: every match of :data:`_DENIED` has one of them."""
 
 
 def is_denied(sentence: str) -> bool:

@@ -1,4 +1,4 @@
-"""The draft of one step's extraction, and the source of each fact in it.
+"""Drafts of one step's extraction, and the sources of their facts.
 
 A note, a sign or a speaker may state anything. Such statements are facts with a source: they
 never move the agent, give it things or replace what was seen.
@@ -40,7 +40,7 @@ NOWHERE = (-1, -1)
 
 
 class Draft:
-    """The growing extraction of one step, which the rules of a game fill.
+    """A draft of the extraction of one step, filled by the rules of a game.
 
     Args:
         graph: Facts before the step, which are only read.
@@ -53,7 +53,7 @@ class Draft:
         self.outdated: dict[Pattern, None] = {}
         self.said: dict[Triple, str] = {}
         self.moved: dict[str, Triple] = {}
-        """The place that this step states for each thing."""
+        """Place that this step states for each thing."""
         self.offset = 0
         """Start of the part of the text that spans are relative to."""
         self._latest = latest
@@ -291,7 +291,7 @@ def _sources(
     Args:
         found: Extraction from the whole text.
         reported: Facts that hold without the quotations.
-        source: What is read or quoted; empty for none.
+        source: Thing that is read or quoted; empty for none.
         its: Characters of the words of the source.
     """
     said = dict(found.said)

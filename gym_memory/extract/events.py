@@ -198,7 +198,7 @@ class Event(NamedTuple):
 
 
 class _SentenceWords:
-    """The words and marks of a sentence in lower case, with their positions."""
+    """A sentence as words and marks in lower case, with their positions."""
 
     def __init__(self, sentence: str, begin: int):
         self._text = sentence.lower()

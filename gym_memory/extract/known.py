@@ -18,7 +18,7 @@ _MIN_PART_LETTERS = 3
 
 
 class Surroundings(Protocol):
-    """The context of a name: the facts before the step, the place and the text."""
+    """A context of names: the facts before the step, the place and the text."""
 
     graph: TemporalGraph
     room: str

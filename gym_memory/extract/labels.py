@@ -88,7 +88,7 @@ _NAMED_EXITS = re.compile(
 _PARTLY_CARRIED = re.compile(r"wear|wield|worn|using|equip", re.IGNORECASE)
 """Labels of only some of the carried things."""
 _IN_PLACE = (" on the ", " in the ", " under the ", " inside the ")
-"""Phrases of which an item has one if it names the place of a thing."""
+"""Phrases for a fast test: an item that names the place of a thing has one of them."""
 _OF_PLACE = re.compile(r" (?:of|from) (?!here\b|this )(?P<place>.+)")
 _WAY_TO_PLACE = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to (?:the )?(?=\w)")
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
@@ -172,7 +172,7 @@ def _read_way(draft: Scene, way: str, start: int, value: LayoutItem) -> None:
 
 
 def _read_here(draft: Scene, items: tuple[LayoutItem, ...]) -> None:
-    """Read a list of what is here: things, distant things, and ways to other places."""
+    """Read a list of things here, distant things and ways to other places."""
     exits, things = [], []
     for item in items:
         way = _WAY_TO_PLACE.match(item.text)

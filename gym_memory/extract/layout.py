@@ -1,4 +1,4 @@
-"""The layout of a game's text: titles of places, labels with values or lists, and prose."""
+"""Layout of a game's text: titles of places, labels with values or lists, and prose."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class LabelItems(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The titles, labels and prose of a text."""
+    """A text as its titles, labels and prose."""
 
     titles: tuple[Title, ...]
     labels: tuple[LabelItems, ...]
     prose: str
-    """The text with its titles, labels and line breaks within sentences blanked."""
+    """Text with its titles, labels and line breaks within sentences blanked."""
 
 
 _LINE = re.compile(r"[^\n]+")
@@ -113,7 +113,7 @@ _LISTING = re.compile(
 _LISTING_STARTS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
 _MAX_STATE_WORDS = 4
 _MARKED = re.compile(r"[\n:=|\[#*]")
-"""Marks of which any text with a title or a label has one, as a fast test."""
+"""Marks for a fast test: every text with a title or a label has one of them."""
 _INLINE_LABEL = re.compile(
     r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):"
     r"(?:[ \t]+|(?=\d+[(/]))"

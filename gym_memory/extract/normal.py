@@ -1,4 +1,4 @@
-"""The normal form of a text: plain lines, in sentence case and in the present tense."""
+"""Normal form of a text: plain lines, in sentence case and in the present tense."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAST_NARRATION = re.compile(
     r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
 )
 _PAST_HINTS = (" w", " stood", " saw", " came", " stepped", " entered", " could", " noticed")
-"""Parts of which any match of :data:`_PAST_NARRATION` has one, as a fast test."""
+"""Parts for a fast test: every match of :data:`_PAST_NARRATION` has one of them."""
 _WAS = re.compile(r"\b(?:was|were)\b")
 _PRESENT_FORM = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
 _PRESENT_FORMS = {

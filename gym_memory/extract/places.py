@@ -1,4 +1,4 @@
-"""The place of the agent, by labels, titles and sentences."""
+"""Place of the agent, by labels, titles and sentences."""
 
 from __future__ import annotations
 

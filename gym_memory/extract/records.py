@@ -94,7 +94,7 @@ class _RecordLine(NamedTuple):
 
 
 class _Fields(NamedTuple):
-    """The pairs of a JSON object, and what they say of its meaning."""
+    """A JSON object as its pairs, with tests of its meaning."""
 
     pairs: list[tuple[_Word, _Node]]
 

@@ -11,7 +11,7 @@ from gym_memory.extract import Extraction, Mention
 __all__ = ["MappedText", "MarkedStep", "Step", "Steps", "nothing"]
 
 Step = tuple[tuple[str, ...], re.Pattern[str], Callable[[re.Match[str]], str]]
-"""Parts of which the text must have one (none: any text), a pattern, and its replacement."""
+"""Required parts, of which the text must have any; a pattern; its replacement."""
 MarkedStep = tuple[str, Sequence[Step]]
 """A mark that the text must have, and the steps for it."""
 

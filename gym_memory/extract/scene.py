@@ -1,4 +1,4 @@
-"""The draft of one text: the place of the agent, the things there, and the way taken."""
+"""Drafts of texts in general English: the place of the agent, its things and its exits."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _intent(action: str) -> tuple[str | None, bool, bool]:
 
 
 class Scene(Draft):
-    """The draft of a text in general English.
+    """A draft of the extraction of a text in general English.
 
     Args:
         action: The action before the text.

@@ -31,7 +31,7 @@ _BETWEEN_CLAUSES = re.compile(
     r"|near|it is) )"
 )
 _JOINING = frozenset(("and", "but", "while", "with", "where"))
-"""Words of which a sentence with several clauses has one, unless it has a semicolon."""
+"""Words for a fast test: a sentence with several clauses has one of them or a semicolon."""
 _WAY_VERBS = {"descend": "down", "ascend": "up"}
 """Direction of a way by its verb."""
 _OPINIONS = frozenset(
@@ -46,7 +46,7 @@ _REPORTED_SPEECH = re.compile(
 )
 """Introduction of reported speech: *the guard says that the*."""
 _SAYING = frozenset(form for verb in phrases("saying") for form in verb_forms(verb))
-"""Words of which reported speech has one, as a fast test."""
+"""Words for a fast test: reported speech has one of them."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
 _REASON = re.compile(r"\b(?:since|because|as) |[;:—–] ?| - ")
 _UNDONE = re.compile(

@@ -77,7 +77,7 @@ _ENDS_IN_DIRECTION = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
 )
 _DIRECTION_PARTS = ("north", "south", "east", "west", " up", " down")
-"""Parts of which any match of :data:`_ENDS_IN_DIRECTION` has one, as a fast test."""
+"""Parts for a fast test: every match of :data:`_ENDS_IN_DIRECTION` has one of them."""
 
 
 @lru_cache(maxsize=4096)

@@ -61,7 +61,7 @@ _DIRECTION_WORDS = frozenset(
     if way not in ("in", "out")
     for ending in ("", "s", "ward", "wards", "ern")
 ) | {"descend", "descends", "ascend", "ascends"}
-"""Words of which any sentence that names a way has one, as a fast test."""
+"""Words for a fast test: a sentence that names a way has one of them."""
 _INSTRUCTION_OR_DISTANCE = re.compile(r"\btype\b(?! of)|\d steps?\b")
 """Instructions, whose directions are commands, and distances in steps."""
 

@@ -15,7 +15,7 @@ _GROUPS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encod
 
 def phrases(group: str) -> tuple[str, ...]:
     """Return the words and phrases of a group, in order."""
-    return tuple(phrase.strip() for phrase in _GROUPS[group].split(","))
+    return tuple(" ".join(phrase.split()) for phrase in _GROUPS[group].split(","))
 
 
 def either(group: str) -> str:
@@ -38,14 +38,14 @@ ENDS_OF_HERE = (
     *("here", "nearby", " you", " me", " us", "floor", "ground", "room", "area", "corner"),
     *("center", "centre", "middle", "wall"),
 )
-"""Endings of all phrases that :data:`HERE` matches, as a fast test."""
+"""Endings for a fast test: every match of :data:`HERE` has one of them."""
 HERE_WORDS = frozenset(
     letter_words(
         "here there nearby near around floor ground room area corner center centre middle wall "
         "above against among at behind below beneath beside between by front next"
     )
 )
-"""Words of which a sentence has one if it says that something is here or close to a thing."""
+"""Words for a fast test: every match of :data:`HERE` or :data:`BY` has one of them."""
 POSED = either("posed")
 BE = r"(?:is|are|has been|have been)"
 LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"

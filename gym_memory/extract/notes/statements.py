@@ -47,7 +47,7 @@ _BETWEEN_PARTS = re.compile(r"[;:] |, and ")
 
 
 class Report(NamedTuple):
-    """The content of a text: facts with the spans of their subjects, and named things."""
+    """Facts of a text with the spans of their subjects, and the things that it names."""
 
     facts: tuple[Mention, ...]
     names: dict[str, tuple[int, int]]
@@ -84,7 +84,7 @@ def read_statements(
 
 
 class _Pair(NamedTuple):
-    """Two things in a clause, of which the first may open the second."""
+    """Two things in a clause: a possible key and a possible lock."""
 
     clause: Clause
     key: NamedThing
