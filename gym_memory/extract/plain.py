@@ -7,6 +7,7 @@ ask, state no facts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Step, Task
@@ -72,15 +73,8 @@ class PlainRules:
         if step.action:
             read_answer(draft, text)
             learn_word(draft)
-        looked = LOOKING.match(step.action) if draft.is_look and not draft.arrived else None
-        if looked is not None and not (
-            len(text) > _MAX_WRITING_CHARS
-            or any(labelled.kind != STATE for labelled in layout.labels)
-        ):
-            name = meant(draft, clean_name(step.action[looked.end() :]))
-            draft.offset, words = (0, text) if is_readable(name) else quoted_part(text) or (0, text)
-            draft.add_reported(read_writing(name, words, draft.kind_of), name)
-            draft.offset = 0
+        if draft.is_look and not draft.arrived:
+            _read_writing(draft, text, layout.labels)
         if draft.is_listed and draft.room and not draft.is_look:
             end_unlisted(draft)
         draft.link_back()
@@ -97,6 +91,18 @@ def _sentences(text: str) -> tuple[tuple[str, int], ...]:
     """Return the sentences of readable length, with their starts."""
     found = sentence_spans(text)
     return tuple(one for one in found if len(one[0]) <= _MAX_SENTENCE_CHARS)
+
+
+def _read_writing(draft: Scene, text: str, labels: Sequence[LabelItems]) -> None:
+    """Read what is written on the thing that the action looks at."""
+    looked = LOOKING.match(draft.action)
+    is_report = len(text) > _MAX_WRITING_CHARS or any(label.kind != STATE for label in labels)
+    if looked is None or is_report:
+        return
+    name = meant(draft, clean_name(draft.action[looked.end() :]))
+    draft.offset, words = (0, text) if is_readable(name) else quoted_part(text) or (0, text)
+    draft.add_reported(read_writing(name, words, draft.kind_of), name)
+    draft.offset = 0
 
 
 def _read_inventory(draft: Scene, text: str) -> None:
