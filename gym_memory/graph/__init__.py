@@ -1,4 +1,4 @@
-"""The temporal knowledge graph: facts, the time when they were true, and their sources."""
+"""Temporal knowledge graph: facts, the times when they were true, and their sources."""
 
 from gym_memory.graph.facts import Fact, GraphSnapshot, Source
 from gym_memory.graph.temporal import Direction, EdgeArrays, TemporalGraph

@@ -1,4 +1,4 @@
-"""Facts over time: intervals, sources, a log of changes, and versions to return to."""
+"""Facts over time: intervals, sources, a log of changes, and snapshots to restore."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gym_memory.graph.schema import VERBATIM, Slot, slot_of
 __all__ = ["Event", "Fact", "GraphSnapshot", "Source", "Timeline", "VersionedFacts"]
 
 Event = tuple[int, Triple, str, bool, str, int]
-"""A fact that began or ended: ``(step, fact, by, same, before, opened)``, a plain tuple for speed.
+"""Begin or end of a fact: ``(step, fact, by, same, before, opened)``, a plain tuple for speed.
 
-* by: reason for its end; empty when it began.
-* same: True if it began in the step in which it had ended, or the reverse.
-* before: reason for its last end, when it begins again; empty when it is new.
-* opened: position of the event with which it began (this one, if it begins here).
+* by: reason for the end; empty for a begin.
+* same: True if the fact ends and begins, in either order, within the step.
+* before: reason for its previous end; empty for a new fact.
+* opened: position of the event that began it, perhaps this one.
 """
 
 _FIRST = itemgetter(0)
 
 
 class Source(NamedTuple):
-    """Id of the observation that stated a fact, and characters ``[start, end)``; -1 if not read.
+    """A source of a fact: id of the observation and characters ``[start, end)``; -1 for none.
 
     ``said_by`` names the text or speaker whose words they are; empty for the game's own report.
     """
@@ -39,7 +39,7 @@ class Source(NamedTuple):
 
 
 class Fact:
-    """A triple, the times when it was true, and its sources; read-only.
+    """A triple with the times when it was true and its sources; read-only.
 
     ``intervals`` are disjoint and ascending ``[from, to)`` in steps; ``to`` is None while live.
     ``retired_by`` is ``schema``, ``text``, ``llm``, ...; empty while live.
@@ -55,7 +55,7 @@ class Fact:
         self.sources: Sequence[Source] = ()
         self.retired_by = ""
         self._since = since
-        # Most facts of a large graph hold once and were stated once: no list for these.
+        # Most facts of a large graph have one interval and one source, which need no list.
         self._past: Sequence[tuple[int, int]] = ()
         self._slot = slot
         self._owner = owner
@@ -82,7 +82,7 @@ class Fact:
             self._since, self._past = self._past[-1][0], _less(self._past)
 
     def _end(self, t: int) -> bool:
-        """End the open interval; return True if it is empty, which leaves none."""
+        """End the open interval; return True if it was empty and is dropped."""
         since, self._since = self._since, None
         assert since is not None
         if since != t:
@@ -91,13 +91,13 @@ class Fact:
 
 
 class Timeline:
-    """An append-only list of events that answers for any past step.
+    """An append-only list of events that answers questions about any past step.
 
-    Replays from checkpoints: O(events) memory, O(log events + answer) a question.
+    It replays from checkpoints: O(events) memory, O(log events + answer) per question.
     """
 
     _SPACING = 256
-    """Fewest events between two checkpoints."""
+    """Least events between two checkpoints."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
@@ -113,7 +113,7 @@ class Timeline:
 
     @property
     def events(self) -> list[Event]:
-        """Return the events; those of a graph made at once are written when they are read."""
+        """Return the events; a graph built at once writes its first ones on demand."""
         if self._first:
             begun = [(0, triple, "", False, "", n) for n, triple in enumerate(self._first)]
             self._first, self._events = (), begun
@@ -174,13 +174,13 @@ class _TripleRow(dict[Triple, int]):
 
 
 _Rows = _TripleRow | Sequence[Triple]
-"""Facts around a name, in the order in which they began; a few are a tuple, a fifth of the size.
-Many are a list until one of them changes, and so are all facts of a graph that was made at once."""
+"""Facts around a name, in the order in which they began: few as a tuple, which takes a fifth of the
+space, and many as a list until one changes, as are all facts of a graph built at once."""
 _FEW = 6
 
 
 class GraphSnapshot:
-    """A state of a graph, as the changes since an earlier one; opaque and immutable."""
+    """A state of a graph as the changes since an earlier state; opaque and immutable."""
 
     __slots__ = ("_changes", "_depth", "_now", "_parent")
 
@@ -195,7 +195,7 @@ class GraphSnapshot:
 
 
 class _Changes(NamedTuple):
-    """Consecutive changes of three kinds, which are independent of each other."""
+    """Consecutive changes of three independent kinds."""
 
     events: tuple[Event, ...] = ()
     mentions: tuple[tuple[int, Source], ...] = ()
@@ -211,7 +211,7 @@ class VersionedFacts:
 
     def __init__(self) -> None:
         self.now = 0
-        """The last step that the graph knows of."""
+        """Last step that the graph knows."""
         self._facts: list[Fact | Triple] = []  # a triple that began at step 0 needs no record yet
         self._bare = 0  # facts of which some have no record
         self._index: dict[Triple, int] = {}
@@ -219,17 +219,17 @@ class VersionedFacts:
         self._live_in_order = True
         self._out: dict[str, _Rows] = {}
         self._in: dict[str, _Rows] = {}
-        self._related: dict[str, _Rows] | None = None  # by relation, in no order; once it is used
+        self._related: dict[str, _Rows] | None = None  # by relation, unordered; built on first use
         self._slots: dict[Slot, Triple] = {}
         self._aliases: dict[str, str] = {}
         self._timeline = Timeline()
-        self._mentioned: list[int] = []  # every mention in order: the fact ...
-        self._sources: list[Source] = []  # ... and what stated it
+        self._mentioned: list[int] = []  # mentions in order: the fact ...
+        self._sources: list[Source] = []  # ... and its source
         self._owner = object()
         self._version = GraphSnapshot(None, _Changes(), 0)
-        self._by_word: dict[str, dict[str, None]] = {}  # all names ever; forks share it
-        self._worded = 0  # facts whose names are in it
-        self._saved = (0, 0, 0)  # events, mentions, aliases that self._version covers
+        self._by_word: dict[str, dict[str, None]] = {}  # all names so far, shared with forks
+        self._worded = 0  # number of facts with their names in it
+        self._saved = (0, 0, 0)  # events, mentions and aliases in self._version
 
     def live(self) -> Iterator[Triple]:
         """Iterate over the facts true now, in the order in which they began."""
@@ -239,7 +239,7 @@ class VersionedFacts:
         return iter(self._live)
 
     def facts(self) -> Iterator[Fact]:
-        """Iterate over all facts ever held, by id."""
+        """Iterate over all facts so far, by id."""
         if self._bare:
             for number in range(self._bare):
                 self._fact(number)
@@ -265,7 +265,7 @@ class VersionedFacts:
         return self._related
 
     def _open(self, triple: Triple, t: int) -> Fact:
-        """Begin a fact and end the one that fills its slot."""
+        """Begin a fact, and end the one in its slot."""
         number = self._index.get(triple)
         same, before = False, ""
         if number is None:
@@ -287,7 +287,7 @@ class VersionedFacts:
         return fact
 
     def _begin_all(self, filed: Sequence[tuple[Triple, Slot | None]]) -> bool:
-        """Begin facts at step 0 in an empty graph; return False, untouched, if two are rivals."""
+        """Begin facts at step 0 in an empty graph; return False, unchanged, if two share a slot."""
         triples, held = zip(*filed, strict=True) if filed else ((), ())
         index = dict(zip(triples, range(len(triples)), strict=True))
         slots = dict(zip(held, triples, strict=True))
@@ -358,7 +358,7 @@ class VersionedFacts:
         row = table.get(key, ())
         if isinstance(row, _TripleRow) or len(row) >= _FEW:
             self._own_row(table, key)[triple] = opened
-        elif row and self._live[row[-1]] > opened:  # an undone end
+        elif row and self._live[row[-1]] > opened:  # its end is undone
             table[key] = tuple(sorted((*row, triple), key=self._live.__getitem__))
         else:
             table[key] = (*row, triple)
@@ -391,7 +391,7 @@ class VersionedFacts:
         return row
 
     def snapshot(self) -> GraphSnapshot:
-        """Return the present state for :meth:`restore`; O(changes since the last snapshot)."""
+        """Return the current state for :meth:`restore`; O(changes since the last snapshot)."""
         changes = self._unsaved()
         if any(changes) or self.now != self._version._now:
             self._version = GraphSnapshot(self._version, changes, self.now)
@@ -457,7 +457,7 @@ class VersionedFacts:
         )
 
     def _undo(self, changes: _Changes, touched: dict[int, dict[Triple, int]]) -> None:
-        """Undo the last changes; collect in ``touched`` the rows that are then out of order."""
+        """Undo the last changes; add the rows that are then out of order to ``touched``."""
         for number, _ in reversed(changes.mentions):
             fact = self._own_fact(number)
             fact.sources = _less(fact.sources)
@@ -504,7 +504,7 @@ _TABLES = (
 
 
 def _with(row: Sequence[Any], item: Any) -> Sequence[Any]:
-    """Add an item at the end of a tuple of at most one, or of a list."""
+    """Append an item to a tuple of at most one, or to a list."""
     if isinstance(row, list):
         row.append(item)
         return row

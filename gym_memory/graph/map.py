@@ -1,4 +1,4 @@
-"""The map in a graph: places, ways, exits, shortest paths, and squares of a grid.
+"""Map in a graph: places, ways, exits, shortest paths, and squares of a grid.
 
 A *way* ``hall | is east of | kitchen`` goes east from the kitchen; an *exit* is ``has exit``.
 """
@@ -19,7 +19,7 @@ __all__ += ["nearest_places", "ordered_ways", "outermost", "positions", "route"]
 __all__ += ["shortest_path", "spread", "unexplored_exits", "visited_places", "ways_out"]
 
 Ways = Callable[[str], Mapping[str, str]]
-"""Return the ways out of a place: direction to the next place."""
+"""Function from a place to its ways: the next place by direction."""
 Square = tuple[int, int]
 """Column (east is +1) and row (south is +1)."""
 
@@ -27,13 +27,13 @@ _COMPASS: dict[str, Square] = {
     "north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0),
     "northeast": (1, -1), "southwest": (-1, 1), "northwest": (-1, -1), "southeast": (1, 1),
 }  # fmt: skip
-_MOST_HOLDERS = 8
-"""Most holders that are followed, since facts may form a circle."""
+_MAX_NESTING = 8
+"""Most nested holders that are followed, since facts may form a circle."""
 _DRAWN = {**_COMPASS, "up": (1, -1), "down": (-1, 1), "in": (1, 1), "out": (-1, -1)}
 
 
 class Leg(NamedTuple):
-    """One move of a path, and the place that it leads to."""
+    """A move of a path, and the place that it leads to."""
 
     direction: str
     place: str
@@ -50,7 +50,7 @@ def current_place(graph: TemporalGraph) -> str | None:
 
 def outermost(graph: TemporalGraph, name: str) -> str:
     """Return the outermost holder of a thing, or its own name if nothing holds it."""
-    for _ in range(_MOST_HOLDERS):
+    for _ in range(_MAX_NESTING):
         fact = graph.value(name, "location")
         if fact is None or name == INVENTORY:
             break
@@ -59,7 +59,7 @@ def outermost(graph: TemporalGraph, name: str) -> str:
 
 
 def ways_out(graph: TemporalGraph, place: str) -> dict[str, str]:
-    """Return the known ways from a place, in the order learnt; O(facts around it)."""
+    """Return the known ways from a place, in the order learned; O(facts around it)."""
     return {
         direction: fact.subject
         for fact in graph.incoming(place)
@@ -68,7 +68,7 @@ def ways_out(graph: TemporalGraph, place: str) -> dict[str, str]:
 
 
 def ordered_ways(graph: TemporalGraph, place: str) -> dict[str, str]:
-    """Return the known ways from a place: by compass in a fixed order, then by named exits."""
+    """Return the known ways from a place: directions in a fixed order, then named exits."""
     ways = ways_out(graph, place)
     return {way: ways[way] for way in (*DIRECTIONS, *ways) if way in ways}
 
@@ -84,12 +84,12 @@ def unexplored_exits(graph: TemporalGraph, place: str) -> tuple[Triple, ...]:
 
 
 def nearest_places(graph: TemporalGraph, start: str) -> tuple[str, ...]:
-    """Return a place and all places that known ways lead to, nearest first."""
+    """Return a place and all places that it leads to by known ways, nearest first."""
     return tuple(distances(start, partial(ways_out, graph)))
 
 
 def visited_places(graph: TemporalGraph) -> tuple[str, ...]:
-    """Return the places where the agent was and can return to, nearest first, without its own."""
+    """Return the visited places that the agent can reach, nearest first, except its own."""
     here = current_place(graph)
     if here is None:
         return ()
@@ -109,7 +109,7 @@ def route(graph: TemporalGraph, target: str) -> list[Leg] | None:
 
 
 def spread(start: str, ways: Ways) -> Iterator[tuple[str, Leg]]:
-    """Yield every place that ways lead to, breadth first, as a move and the place before it."""
+    """Yield each place in reach, breadth first, with the move to it and the place before it."""
     seen, queue = {start}, [start]
     for place in queue:  # grows while it is read
         for direction, following in ways(place).items():
@@ -120,7 +120,7 @@ def spread(start: str, ways: Ways) -> Iterator[tuple[str, Leg]]:
 
 
 def distances(start: str, ways: Ways) -> dict[str, int]:
-    """Return the moves to every place that ways lead to, nearest first; 0 for the start."""
+    """Return the number of moves to each place in reach, nearest first; 0 for the start."""
     moves, queue = {start: 0}, [start]
     for place in queue:  # grows while it is read
         for following in ways(place).values():
@@ -131,7 +131,7 @@ def distances(start: str, ways: Ways) -> dict[str, int]:
 
 
 def shortest_path(start: str, target: str, ways: Ways) -> list[Leg] | None:
-    """Return the moves of a shortest path, whose first ways come first; None if there is none."""
+    """Return a shortest path, with a preference for earlier ways; None if there is none."""
     came: dict[str, tuple[str, Leg]] = {}
     for before, move in spread(start, ways) if start != target else ():
         came[move.place] = before, move
@@ -156,7 +156,7 @@ def beyond(square: Square | None, direction: str) -> Square | None:
 
 
 def positions(start: str, ways: Ways) -> dict[str, Square]:
-    """Return the square of each place by dead reckoning over the compass; squares may coincide."""
+    """Return the square of each place by dead reckoning; squares may coincide."""
     squares, queue = {start: (0, 0)}, [start]
     for place in queue:  # grows while it is read
         for direction, following in ways(place).items():
@@ -168,11 +168,11 @@ def positions(start: str, ways: Ways) -> dict[str, Square]:
 
 
 def lay_out(facts: Iterable[Triple], at: Mapping[str, Square] | None = None) -> dict[str, Square]:
-    """Return a square for each place of a drawing; one that does not fit gets the nearest free.
+    """Return a square for each place of a drawing; where it does not fit, the nearest free one.
 
     Args:
-        facts: Facts in the order learnt; all but ways are ignored.
-        at: Squares that are given; they stay.
+        facts: Facts in the order learned; all but ways are ignored.
+        at: Fixed squares.
 
     >>> lay_out([Triple("hall", "is east of", "kitchen"), Triple("shed", "is north of", "hall")])
     {'kitchen': (0, 0), 'hall': (1, 0), 'shed': (1, -1)}
@@ -187,7 +187,7 @@ def lay_out(facts: Iterable[Triple], at: Mapping[str, Square] | None = None) -> 
     squares = dict(at or {})
     taken = set(squares.values())
     for start in [*squares, *ways]:
-        if start not in squares:  # a part of the map that no way leads to yet
+        if start not in squares:  # an unconnected part of the map
             left = min((column for column, _ in taken), default=0)
             lowest = max((row for _, row in taken), default=-2)
             squares[start] = (left, lowest + 2)
@@ -204,7 +204,7 @@ def lay_out(facts: Iterable[Triple], at: Mapping[str, Square] | None = None) -> 
 
 
 def _free(square: Square, towards: Square, taken: set[Square]) -> Square:
-    """Return the nearest free square; of equally near ones the farthest in a direction."""
+    """Return the nearest free square, and of equally near ones the farthest in a direction."""
     column, row = square
     for radius in count():
         ring = [

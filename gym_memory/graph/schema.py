@@ -1,4 +1,4 @@
-"""The vocabulary of facts, which of them exclude each other, and the names of things in text.
+"""Vocabulary of facts, their slots, and the names of things in text.
 
 A new value of a *functional* relation retires the old one of its *slot*. All extraction rules share
 this vocabulary (each family adds its own):
@@ -55,51 +55,51 @@ __all__ += ["named_in", "nouns", "slot_of", "times_tried", "tried_relation", "wa
 
 
 class _Opposites(dict[str, str]):
-    """Direction to its opposite; a named exit leads back through itself."""
+    """Opposite by direction; a named exit leads back through itself."""
 
     def __missing__(self, exit_: str) -> str:
         return exit_
 
 
 PLAYER = "you"
-"""The agent, as a subject of facts."""
+"""Agent, as a subject of facts."""
 INVENTORY = "inventory"
-"""The place of carried things."""
+"""Place of carried things."""
 OPPOSITE = _Opposites({
     "north": "south", "south": "north", "east": "west", "west": "east",
     "northeast": "southwest", "southwest": "northeast",
     "northwest": "southeast", "southeast": "northwest",
     "up": "down", "down": "up", "in": "out", "out": "in",
 })  # fmt: skip
-"""Direction to the one that leads back."""
+"""Direction back, by direction."""
 DIRECTIONS = tuple(OPPOSITE)
-"""All directions, in the order in which searches take them."""
+"""All directions, in the order of searches."""
 LOCATIONS = frozenset({"is in", "is on", "is under", "is at", "is carried by"})
 """Relations of a thing to its place; they share the slot ``location``."""
 
 EXIT = "has exit"
-"""Relation of a place to a way out, wherever it leads."""
+"""Relation of a place to an exit, wherever it leads."""
 UNEXPLORED = "has unexplored exit"
-"""Relation under which a recall shows an exit that was never taken."""
+"""Relation of a place to an exit that was never taken, used in recalls."""
 
 VERBATIM = frozenset({"says"})
-"""Relations whose object is text, kept as it is: not the name of an entity."""
+"""Relations whose object is verbatim text, not the name of an entity."""
 QUOTED = VERBATIM | {"mentions"}
 """Relations of a text to its words and to the things that it mentions."""
 RECIPE = frozenset({"requires", "needs to be"})
-"""Relations of which a recipe consists; one text states it as a whole."""
+"""Relations of a recipe, which one text states as a whole."""
 ACTION_RESULTS = frozenset(
     {"was put in", "was put on", "belongs in", "belongs on", "does not open"}
 )
-"""Relations that state a result of the agent's own actions; they are never superseded."""
+"""Relations for results of the agent's own actions, which are never superseded."""
 
 MEANS = "means"
-"""Relation of a word of the agent's to the name by which texts call the thing."""
+"""Relation of a word in commands to the name of the thing in texts."""
 TRIED = "tried"
 """Relation of a place to an action that was taken there once."""
 
 Slot = tuple[str, str]
-"""(entity, name of the slot)."""
+"""Entity and name of the slot."""
 
 _STATE_SLOT = {
     **dict.fromkeys(("open", "closed", "locked", "broken"), "openness"),
@@ -126,7 +126,7 @@ _CONTAINS = "contains"
 
 
 def contains(number: int = 1) -> str:
-    """Return the relation of a holder to several things of one name in or on it."""
+    """Return the relation of a holder to several things of the same name in or on it."""
     return _CONTAINS if number == 1 else f"{_CONTAINS} {number}"
 
 
@@ -136,7 +136,7 @@ def is_contents(relation: str) -> bool:
 
 
 def tried_relation(times: int) -> str:
-    """Return the relation of a place to an action that was taken there so often.
+    """Return the relation of a place to an action that was taken there a number of times.
 
     >>> tried_relation(1), tried_relation(3)
     ('tried', 'tried 3 times')
@@ -182,7 +182,7 @@ def direction_of(relation: str) -> str | None:
 
 
 def slot_of(triple: Triple) -> Slot | None:
-    """Return the slot that a fact fills, a way's in the room it starts from; None if it has none.
+    """Return the slot that a fact fills, for a way that of the room it starts from; None for none.
 
     >>> slot_of(Triple("apple", "is on", "table"))
     ('apple', 'location')
@@ -208,13 +208,13 @@ SHORT_DIRECTIONS = {
     "n": "north", "s": "south", "e": "east", "w": "west", "u": "up", "d": "down",
     "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest",
 }  # fmt: skip
-"""Directions by the letters that players type."""
+"""Directions by their abbreviations in commands."""
 _GOING = frozenset(("go", "walk", "run", "head", "move", "travel"))
 
 
 @lru_cache(maxsize=1 << 14)
 def direction_in(action: str) -> str | None:
-    """Return the direction that a command goes, None for every other command.
+    """Return the direction of a move; None for any other command.
 
     >>> direction_in("go north"), direction_in("W"), direction_in("open north door")
     ('north', 'west', None)
@@ -235,23 +235,23 @@ DETERMINERS = frozenset(
 """Words before a partial name."""
 
 _NAME_MARKS = "#$%&'’*+-/<=>@[\\]^_`{|}~"
-"""Marks that are part of names; the others separate words."""
+"""Marks that may be part of a name; others separate words."""
 _OF_WHAT = re.compile(r"(?<=\w)\s+(?:of|to|for|from|with|in|on)\s")
 _LABEL = re.compile(r"#?[a-z]?\d+|[a-z]|[ivx]+|no\.?|number|one|two|three|four|five|six")
 _ONE = "one"
 _INDEFINITE = ("a", "an", "any", "some")
-_MOST_TEXTS = 4096
-"""Texts whose names are cached: the task and actions."""
-_MOST_WORDS = 4
-_MOST_FITS = 8
-"""Names that a partial name may share a word and a noun with; more are not looked through."""
-_FEW_NAMES = 32
-"""Names that are compared with a text one by one; for more, the text is searched again."""
+_MAX_TEXTS = 4096
+"""Most texts whose names are cached, such as the task and actions."""
+_MAX_PARTIAL_WORDS = 4
+_MAX_CANDIDATES = 8
+"""Most candidates for a partial name; with more, none is searched."""
+_MAX_NEW_NAMES = 32
+"""Most new names that are compared with a text one by one, before it is searched again."""
 
 
 @lru_cache(maxsize=1 << 14)
 def head_noun(name: str) -> str:
-    """Return the word of a name that says what it is, without a label or what it is of.
+    """Return the main noun of a name, without a label or an *of* phrase.
 
     >>> head_noun("brass key"), head_noun("Key 1"), head_noun("key to the vault")
     ('key', 'key', 'key')
@@ -264,7 +264,7 @@ def head_noun(name: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def nouns(name: str) -> tuple[str, ...]:
-    """Return the words that can end a partial name: the head noun, and what it is *of*.
+    """Return the words that can end a partial name: the head noun and the noun after *of*.
 
     >>> nouns("block of cheese"), nouns("brass key")
     (('block', 'cheese'), ('key',))
@@ -273,14 +273,14 @@ def nouns(name: str) -> tuple[str, ...]:
     return (head_noun(name), head_noun(rest)) if of and rest else (head_noun(name),)
 
 
-@lru_cache(maxsize=_MOST_TEXTS)
+@lru_cache(maxsize=_MAX_TEXTS)
 def _words(text: str) -> list[str]:
     return words_of(text, _NAME_MARKS)
 
 
 @lru_cache(maxsize=1 << 14)
 def _parts(name: str) -> tuple[tuple[str, ...], str, tuple[tuple[str, str], ...]]:
-    """Return the words of a name, the same as a text, and each with each noun of the name."""
+    """Return the words of a name, their joined text, and each pair of a word and a noun."""
     words = tuple(_words(name))
     pairs = tuple((word, noun) for noun in (*nouns(name), _ONE) for word in dict.fromkeys(words))
     return words, " ".join(words), pairs
@@ -289,9 +289,8 @@ def _parts(name: str) -> tuple[tuple[str, ...], str, tuple[tuple[str, str], ...]
 class NameIndex:
     """An index that finds the names of known entities in text, in O(words).
 
-    A partial name is a determiner and at most four words of a name, of which the last is one of its
-    :func:`nouns`, or *one* as in *the red one*. It counts if it fits a single name; one that fits
-    several names none.
+    A partial name is a determiner and at most four words of a name, the last of them one of its
+    :func:`nouns`, or *one* as in *the red one*. It counts if it fits exactly one name.
 
     Args:
         partial: True to find partial names, too.
@@ -316,7 +315,7 @@ class NameIndex:
 
     @property
     def all(self) -> Container[str]:
-        """Return the names that were learnt."""
+        """Return the names in the index."""
         return self._names
 
     def learn(self, name: str) -> None:
@@ -334,21 +333,21 @@ class NameIndex:
             self._by_noun.setdefault(pair, []).append(name)
 
     def find(self, text: str) -> tuple[str, ...]:
-        """Return the names in ``text``, in its order, each once; of nested names the longest."""
+        """Return the names in ``text``, in order, each once; of nested names, the longest."""
         found, learnt = self._found.get(text, ((), -1))
         if learnt < len(self._learnt):
             if learnt < 0 or self._may_name_more(text, learnt):
                 found = tuple(dict.fromkeys(self._search(_words(text))))
-            if len(self._found) >= _MOST_TEXTS:
+            if len(self._found) >= _MAX_TEXTS:
                 self._found.clear()
             self._found[text] = found, len(self._learnt)
         return found
 
     def _may_name_more(self, text: str, learnt: int) -> bool:
-        """True if a text may have names that were learnt after so many others."""
+        """True if a text may have a name that was added after the first ones."""
         new = self._learnt[learnt:]
         text = text.lower()
-        return len(new) > _FEW_NAMES or any(word in text for words in new for word in words)
+        return len(new) > _MAX_NEW_NAMES or any(word in text for words in new for word in words)
 
     def _search(self, words: Sequence[str]) -> Iterator[str]:
         position = 0
@@ -364,7 +363,7 @@ class NameIndex:
             position = position + 1 if name is None else end
 
     def _full(self, words: Sequence[str], start: int) -> tuple[str | None, int]:
-        """Return the longest name that begins there, and the position after it."""
+        """Return the longest name at a position, and the position after it."""
         longest = self._longest.get(words[start], 0) if start < len(words) else 0
         for end in range(start + longest, start, -1):
             name = self._by_words.get(" ".join(words[start:end]))
@@ -373,12 +372,12 @@ class NameIndex:
         return None, start
 
     def _partial(self, words: Sequence[str], start: int) -> tuple[str | None, int]:
-        """Return the one name that the longest partial name there fits, as :meth:`_full` does."""
-        for end in range(min(start + _MOST_WORDS, len(words)), start, -1):
+        """Return the only name for the longest partial name at a position, as :meth:`_full`."""
+        for end in range(min(start + _MAX_PARTIAL_WORDS, len(words)), start, -1):
             if words[end - 1] == _ONE and words[start - 1] in _INDEFINITE:
                 continue
             fits = self._by_noun.get((words[start], words[end - 1]), ())
-            if 0 < len(fits) <= _MOST_FITS:
+            if 0 < len(fits) <= _MAX_CANDIDATES:
                 phrase = set(words[start:end]) - {_ONE}
                 fits = [name for name in fits if phrase.issubset(_words(name))]
                 if len(fits) == 1:
@@ -387,7 +386,7 @@ class NameIndex:
 
 
 def named_in(text: str, names: Iterable[str]) -> frozenset[str]:
-    """Return those of the names that a text has, in full or in unambiguous part.
+    """Return the names that occur in a text, in full or as an unambiguous part.
 
     >>> sorted(named_in("Take the red one, and milk.", ("red apple", "green apple", "milk")))
     ['milk', 'red apple']
@@ -416,7 +415,7 @@ _READABLE = re.compile(
 
 
 def clean_name(text: str) -> str:
-    """Return a name as facts hold it: lower case, single spaces, no article.
+    """Return a name as in facts: lower case, single spaces, no article.
 
     >>> clean_name("The  Living Room")
     'living room'
@@ -429,7 +428,7 @@ def clean_name(text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def is_readable(name: str) -> bool:
-    """True if a thing is called like something that has text on it.
+    """True if the name of a thing is one of something with text on it.
 
     >>> is_readable("note 2"), is_readable("cookbook"), is_readable("notepad holder")
     (True, True, False)

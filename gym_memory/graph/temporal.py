@@ -1,4 +1,4 @@
-"""The temporal knowledge graph: facts with the steps at which they were true and their sources."""
+"""Temporal knowledge graph: facts with the steps at which they were true, and their sources."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["REWIND", "Direction", "EdgeArrays", "TemporalGraph", "rewind"]
 
 Direction = Literal["both", "out", "in"]
-"""Facts to follow from an entity: those about it (out), those with it as their object (in)."""
+"""Facts to follow from an entity: those about it (out) or those with it as their object (in)."""
 REWIND = "rewind"
-"""Reason for the end of facts of an episode that is over."""
+"""Reason for the end of facts when an episode ends."""
 
 Ids = npt.NDArray[np.int64]
 
@@ -41,10 +41,11 @@ class EdgeArrays(NamedTuple):
 
 
 class TemporalGraph(VersionedFacts):
-    """Facts that hold in intervals ``[from, to)`` of environment steps; none is ever deleted.
+    """A graph of facts that hold in intervals ``[from, to)`` of environment steps.
 
-    A fact retires the one that fills its slot (:func:`schema.slot_of`). Entities are the same by
-    normalised name or by alias. Answers come in the order in which the facts began.
+    No fact is ever deleted; a new one retires the fact in its slot (:func:`schema.slot_of`).
+    Entities are equal by normalised name or by alias. Answers come in the order in which the facts
+    began.
 
     >>> graph = TemporalGraph()
     >>> _ = graph.add(Triple("apple", "is in", "fridge"), t=0, episode=0)
@@ -55,7 +56,7 @@ class TemporalGraph(VersionedFacts):
 
     @classmethod
     def of(cls, triples: Iterable[Triple]) -> Self:
-        """Return a graph of facts that hold from step 0 on; of two in one slot the last holds."""
+        """Return a graph of facts that hold from step 0 on; of two in one slot, the last."""
         graph = cls()
         filed = list(map(_filed, triples))
         if not graph._begin_all(filed):
@@ -68,16 +69,16 @@ class TemporalGraph(VersionedFacts):
     def normalize(self, name: str) -> str:
         """Return the graph's name of an entity: lower case, no article, no alias."""
         if name in self._out:
-            return name  # subjects of live facts bear their final names
+            return name  # subjects of live facts have their final names
         name = _fold(name)
         while name in self._aliases:
             name = self._aliases[name]
         return name
 
     def alias(self, name: str, canonical: str) -> None:
-        """Declare that two names mean one entity, known as ``canonical`` from now on.
+        """Declare that two names mean one entity, which is called ``canonical`` from now on.
 
-        Its facts continue under that name; of two in one slot, the one that began last stays.
+        Its facts continue under that name; of two in one slot, the later one stays.
         """
         old, new = self.normalize(name), self.normalize(canonical)
         if old == new:
@@ -200,7 +201,7 @@ class TemporalGraph(VersionedFacts):
         self.now = t
 
     def mention(self, triple: Triple, source: Source) -> None:
-        """Add a source to a fact that is or was held; O(1)."""
+        """Add a source to a fact that is or was true; O(1)."""
         self._mention(self._index[self._canonical(triple)], source)
 
     # The present
@@ -216,7 +217,7 @@ class TemporalGraph(VersionedFacts):
             return False
         try:
             return self._canonical(fact) in self._live
-        except InvalidArgumentError:  # a part is empty: no such fact is ever held
+        except InvalidArgumentError:  # no fact has an empty part
             return False
 
     def __len__(self) -> int:
@@ -228,7 +229,7 @@ class TemporalGraph(VersionedFacts):
         return True
 
     def fact(self, triple: Triple) -> Fact | None:
-        """Return the record of a fact that is or was held."""
+        """Return the record of a fact that is or was true; None for another."""
         number = self._index.get(self._canonical(triple))
         return None if number is None else self._fact(number)
 
@@ -240,11 +241,11 @@ class TemporalGraph(VersionedFacts):
         return fact
 
     def knows(self, entity: str) -> bool:
-        """True if a live fact is about an entity, in lower case and without article; O(1)."""
+        """True if a live fact is about an entity, given in lower case without article; O(1)."""
         return entity in self._out or (bool(self._aliases) and self.normalize(entity) in self._out)
 
     def uses(self, relation: str) -> bool:
-        """True if a live fact has a relation, in lower case; O(1)."""
+        """True if a live fact has a relation, given in lower case; O(1)."""
         return relation in self._relations()
 
     def outgoing(self, entity: str) -> tuple[Triple, ...]:
@@ -263,7 +264,7 @@ class TemporalGraph(VersionedFacts):
         return tuple(sorted(row, key=self._live.__getitem__))
 
     def incident(self, entity: str) -> tuple[Triple, ...]:
-        """Return the live facts about an entity, then those whose object it is; each once."""
+        """Return the live facts about an entity, then those with it as their object; each once."""
         return self._around(self.normalize(entity), "both")
 
     def entities(self) -> Iterator[str]:
@@ -276,7 +277,7 @@ class TemporalGraph(VersionedFacts):
         return iter(names)
 
     def entities_with(self, words: Collection[str]) -> list[str]:
-        """Return the entities of live facts whose names have all these words; O(names with one)."""
+        """Return the entities of live facts with all these words in their names."""
         for number in range(self._worded, len(self._facts)):
             subject, relation, obj = self._triple(number)
             for name in (subject,) if relation in VERBATIM else (subject, obj):
@@ -297,19 +298,19 @@ class TemporalGraph(VersionedFacts):
 
     @property
     def events(self) -> Sequence[Event]:
-        """Return all changes in order, read-only; a restore replaces the last by new objects."""
+        """Return all changes in order, read-only; a restore puts new objects for the last."""
         return self._timeline.events
 
     def mentions(self) -> list[tuple[int, Source]]:
-        """List every statement in order, the fact's id and its source; O(statements)."""
+        """List all statements in order, as a fact's id and a source; O(statements)."""
         return list(zip(self._mentioned, self._sources, strict=True))
 
     def as_of(self, t: int) -> list[Triple]:
-        """Return ``list(live())`` of the end of step ``t``; after ``now`` that of the present."""
+        """Return ``list(live())`` as of the end of step ``t``, at most that of ``now``."""
         return list(self.live()) if t >= self.now else self._timeline.as_of(t)
 
     def diff(self, a: int, b: int) -> tuple[list[Triple], list[Triple]]:
-        """Return the facts true at the end of step ``b`` and not of ``a``, and the reverse."""
+        """Return the facts true at the end of step ``b`` but not of ``a``, and the reverse."""
         return self._timeline.diff(a, b)
 
     def facts_of_episode(self, episode: int) -> list[Fact]:
@@ -323,13 +324,13 @@ class TemporalGraph(VersionedFacts):
         return () if fact is None else tuple(dict.fromkeys(s.episode for s in fact.sources))
 
     def said_by(self, triple: Triple) -> tuple[str, ...]:
-        """Return the sources of a fact that the game itself never reported, each once; else ()."""
+        """Return the sources of a fact, each once; empty if the game itself reported it."""
         fact = self.fact(triple)
         names = dict.fromkeys(s.said_by for s in fact.sources) if fact else {}
         return () if "" in names else tuple(names)
 
     def was_seen_otherwise(self, triple: Triple) -> bool:
-        """True if a live fact that was seen, not said, excludes this one."""
+        """True if a live fact that the game itself reported excludes this one."""
         slot = slot_of(self._canonical(triple))
         rival = self._slots.get(slot) if slot else None
         return rival not in (None, triple) and not self.said_by(rival)
@@ -348,7 +349,7 @@ class TemporalGraph(VersionedFacts):
         return tuple(out if direction == "out" else into)
 
     def neighbours(self, entity: str, direction: Direction = "both") -> tuple[str, ...]:
-        """Return the entities that share a live fact with ``entity``, each once, without it."""
+        """Return the other entities of the live facts with ``entity``, each once."""
         entity = self.normalize(entity)
         names: dict[str, None] = {}
         for subject, relation, obj in self._around(entity, direction):
@@ -390,7 +391,10 @@ class TemporalGraph(VersionedFacts):
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Become the graph that :meth:`state` wrote, without older snapshots. Raises StoreError."""
+        """Replace this graph by one that :meth:`state` wrote; raises StoreError.
+
+        Older snapshots become invalid.
+        """
         fresh = TemporalGraph()
         try:
             facts = [typed(Triple, triple) for triple in state["facts"]]
@@ -422,7 +426,7 @@ class TemporalGraph(VersionedFacts):
         return exported
 
     def edge_arrays(self) -> EdgeArrays:
-        """Return the live facts as integer arrays; texts (``note says ...``) count as entities."""
+        """Return the live facts as integer arrays; verbatim texts count as entities."""
         entities: dict[str, int] = {}
         kinds: dict[str, int] = {}
         edges = np.array(
@@ -441,10 +445,10 @@ class TemporalGraph(VersionedFacts):
 
 
 def rewind(graph: TemporalGraph, t: int) -> None:
-    """Return things to their place and state at first sight; ``t`` begins a new trial.
+    """Return things to their place and state at first sight, for a new trial from ``t`` on.
 
-    States without a slot stay only if part of a first sight. The agent's place is unknown; the map
-    and what was read stay. O(changes ever).
+    States without a slot stay only if they belong to a first sight. The place of the agent becomes
+    unknown; the map and what was read stay. O(all changes).
     """
     began: dict[Triple, int] = {}
     sight: dict[str, int] = {}
@@ -472,7 +476,7 @@ _fold = lru_cache(maxsize=1 << 15)(clean_name)
 
 @lru_cache(maxsize=1 << 14)
 def _filed(triple: Triple) -> tuple[Triple, Slot | None]:
-    """Return a fact by its final names, and its slot."""
+    """Return a fact under final names, and its slot."""
     subject, relation, obj = triple
     relation = _fold_relation(relation)
     named = Triple(_fold(subject), relation, obj if relation in VERBATIM else _fold(obj))
@@ -480,7 +484,7 @@ def _filed(triple: Triple) -> tuple[Triple, Slot | None]:
 
 
 def _is_filed(triple: Triple) -> bool:
-    """True if a fact has the names under which a graph without aliases keeps it."""
+    """True if a fact already has final names in a graph without aliases."""
     return _filed(triple)[0] == triple
 
 
