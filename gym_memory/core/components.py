@@ -13,7 +13,7 @@ __all__ += ["PROTOCOLS", "Component"]
 
 
 class Component(NamedTuple):
-    """A built-in component; ``target`` is ``module:name``, ``needs`` a parameter it must have."""
+    """A built-in component: its ``module:name``, a line about it, and a required parameter."""
 
     target: str
     about: str

@@ -13,7 +13,7 @@ __all__ += ["UntrustedError", "other_format"]
 
 
 _MOST_NAMES = 60
-"""Names that a message lists, at most."""
+"""Most names that a message lists."""
 
 
 def other_format(what: str, record: object, known: int, place: object) -> str:
@@ -29,15 +29,15 @@ def other_format(what: str, record: object, known: int, place: object) -> str:
 
 
 class GymMemoryError(Exception):
-    """The root of all errors raised on purpose by gym-memory."""
+    """Root of all errors that gym-memory raises on purpose."""
 
 
 class InvalidArgumentError(GymMemoryError, ValueError):
-    """An argument has the wrong type or value."""
+    """An argument of the wrong type or value."""
 
 
 class UnknownNameError(GymMemoryError, LookupError):
-    """A name (environment, level, memory, policy, ...) is not known; suggests the nearest one."""
+    """An unknown name of an environment, memory, policy, ...; suggests the nearest one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]):
         names = sorted(known)
@@ -56,11 +56,11 @@ class UnknownNameError(GymMemoryError, LookupError):
 
 
 class UntrustedError(GymMemoryError):
-    """A file or a page names what only the command line may name."""
+    """A name in a file or page that only the command line may give."""
 
 
 class MissingDependencyError(GymMemoryError, ImportError):
-    """An optional package or program is absent; names the command that brings it."""
+    """A missing optional package or program; names the command that installs it."""
 
     def __init__(self, package: str, install: str, purpose: str = ""):
         what = f" (needed for {purpose})" if purpose else ""
@@ -72,31 +72,31 @@ class MissingDependencyError(GymMemoryError, ImportError):
 
 
 class CorruptGameError(GymMemoryError):
-    """A game file cannot be read by its engine."""
+    """A game file that its engine cannot read."""
 
 
 class BackendError(GymMemoryError):
-    """A game engine died or answered nonsense; the episode is lost, the run goes on."""
+    """A game engine that died or gave an invalid answer; the episode is lost, the run continues."""
 
 
 class MachineError(GymMemoryError):
-    """Disk, memory, processes or network gave out; the run ends and can be resumed."""
+    """A lack of disk, memory, processes or network; the run ends and can be resumed."""
 
 
 class ResultsError(GymMemoryError):
-    """A results folder cannot be used as asked (other config, other backend versions, ...)."""
+    """A results folder that does not fit the run (other config, other backend versions, ...)."""
 
 
 class CheckpointError(GymMemoryError):
-    """Signal that a checkpoint cannot be read or written, or belongs to something else."""
+    """A checkpoint that cannot be read or written, or that belongs to something else."""
 
 
 class StoreError(GymMemoryError):
-    """A durable memory store cannot be read or written."""
+    """A durable memory store that cannot be read or written."""
 
 
 class ModelError(GymMemoryError):
-    """A failed call of a language model; the caller may do without the answer.
+    """A failed call of a language model; the caller may continue without an answer.
 
     ``kind`` is ``rate_limit``, ``timeout``, ``server`` (5xx or no sense in the response),
     ``connection``, ``request`` (rejected, e.g. too long), ``refusal`` or ``answer`` (not of the
@@ -112,7 +112,7 @@ class ModelError(GymMemoryError):
 
 
 class ContextExceededError(ModelError):
-    """A prompt is longer than the context of the model; a shorter one may be answered."""
+    """A prompt longer than the context of the model; a shorter one may be answered."""
 
     def __init__(self, message: str):
         super().__init__("request", message)
@@ -122,12 +122,12 @@ class ContextExceededError(ModelError):
 
 
 class ModelSetupError(GymMemoryError):
-    """A language model cannot be used at all as it is set up (key, model name, quota, price)."""
+    """A language model with an unusable setup (key, model name, quota, price)."""
 
 
 class ModelDownError(ModelSetupError):
-    """A language model stopped answering in a run; the run ends and can be resumed."""
+    """A language model that stopped answering; the run ends and can be resumed."""
 
 
 class BudgetExceededError(GymMemoryError):
-    """Signal that the next call of a model could go over ``max_cost_usd`` or ``max_tokens``."""
+    """A call of a model that could exceed ``max_cost_usd`` or ``max_tokens``."""

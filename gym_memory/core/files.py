@@ -1,4 +1,4 @@
-"""Write files so that a kill leaves them whole, and read them with one kind of error."""
+"""Files that stay whole when the process is killed, and reading with one kind of error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ += ["write_atomic"]
 N = TypeVar("N", bound=NamedTuple)
 
 LARGEST_JSON = 1 << 30
-"""Bytes of a file of JSON that is read as a whole, at most."""
+"""Most bytes of a JSON file that is read as a whole."""
 
 _CRC = "crc"
 _SEAL = re.compile(rf', "{_CRC}": "([0-9a-f]{{8}})"}}\s*$'.encode())
@@ -56,7 +56,7 @@ def cache_dir() -> Path:
 
 
 def encode(text: str) -> bytes:
-    r"""Encode any text as UTF-8, a lone surrogate as its JSON escape, which is read back unchanged.
+    r"""Encode any text as UTF-8, with a lone surrogate as its JSON escape.
 
     >>> encode('"\ud800 \u00e9"')
     b'"\\ud800 \xc3\xa9"'
@@ -65,7 +65,7 @@ def encode(text: str) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse a JSON text; NaN, infinity and one nested too deep are ValueErrors as well."""
+    """Parse a JSON text; NaN, infinity and too deep nesting are ValueErrors too."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
@@ -77,7 +77,7 @@ def _refuse_constant(name: str) -> float:
 
 
 def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """Open a file for reading; a pipe or device, which may never end, is an OSError."""
+    """Open a file for reading; raise OSError for a pipe or device, which may never end."""
     file = open(path, "rb", opener=without_waiting)  # noqa: SIM115 - closed by the caller
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -86,9 +86,9 @@ def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 
 def open_to_append(path: str | os.PathLike[str]) -> io.FileIO:
-    """Open a file of our own for reading and appending; a link, pipe or device is an OSError.
+    """Open a file of ours for reading and appending; raise OSError for a link, pipe or device.
 
-    A folder of a stranger may hold a link where we write, to a file of the user.
+    In an untrusted folder, the path may be a link to a file of the user.
     """
     kind = os.O_RDWR | os.O_CREAT | os.O_APPEND
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"):
@@ -101,9 +101,9 @@ def open_to_append(path: str | os.PathLike[str]) -> io.FileIO:
 
 
 def refuse_links(folder: str | os.PathLike[str], inner: Iterable[str] = ()) -> None:
-    """Raise an OSError for a link in a folder, or in one of its ``inner`` folders.
+    """Raise OSError for a link in a folder or one of its ``inner`` folders.
 
-    Something written through it would change a file elsewhere.
+    Writing through the link would change a file elsewhere.
     """
     for place in (Path(folder), *(Path(folder, name) for name in inner)):
         with contextlib.suppress(FileNotFoundError), os.scandir(place) as entries:
@@ -114,12 +114,12 @@ def refuse_links(folder: str | os.PathLike[str], inner: Iterable[str] = ()) -> N
 
 
 def without_waiting(path: str, flags: int) -> int:
-    """Open a path for ``open(opener=...)``; a pipe without another end is not waited for."""
+    """Open a path for ``open(opener=...)`` without waiting for the other end of a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_bytes(path: str | os.PathLike[str], most: int = sys.maxsize) -> bytes:
-    """Read a file; one of more than ``most`` bytes, which might fill memory, is an OSError."""
+    """Read a file; raise OSError for more than ``most`` bytes, which might fill the memory."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
@@ -134,7 +134,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def json_by_entry(record: Mapping[str, Any]) -> str:
-    """Return JSON for readable diffs: each entry of each part, a dict or list, on its own line."""
+    """Return JSON for readable diffs, with each entry of each part on a line of its own."""
     parts = []
     for name, part in record.items():
         if isinstance(part, dict):
@@ -148,7 +148,7 @@ def json_by_entry(record: Mapping[str, Any]) -> str:
 
 
 def seal(text: str) -> bytes:
-    r"""Encode a JSON object that is not empty, with its CRC-32 as the last value.
+    r"""Encode a non-empty JSON object with its CRC-32 as the last value.
 
     >>> unseal(seal('{"score": 1}'))
     {'score': 1}
@@ -161,7 +161,7 @@ def seal(text: str) -> bytes:
 
 
 def unseal(content: bytes) -> Any:
-    """Parse JSON and check its seal, if it has one: files of older versions have none."""
+    """Parse JSON and check its seal; files of older versions have none."""
     record = parse_json(content)
     found = _SEAL.search(content, max(0, len(content) - _SEAL_BYTES))
     if found:
@@ -172,7 +172,7 @@ def unseal(content: bytes) -> Any:
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Replace a file at once: a reader sees the old content or the new one."""
+    """Replace a file atomically: a reader sees either the old or the new content."""
     target = Path(path)
     temporary = target.parent / f".{target.name}.{uuid.uuid4().hex}.tmp"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)  # less the umask
@@ -189,9 +189,9 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def hold(file: BinaryIO, busy: str) -> BinaryIO:
-    """Lock a file until it is closed, at the latest when the process dies; return it.
+    """Lock a file until it is closed or the process ends, and return it.
 
-    If another process holds it, the file is closed, and a ResultsError says ``busy``.
+    If another process has the lock, close the file and raise a ResultsError with ``busy``.
     """
     try:
         import fcntl
@@ -206,9 +206,9 @@ def hold(file: BinaryIO, busy: str) -> BinaryIO:
 
 
 def typed(record: type[N], values: Iterable[Any]) -> N:
-    """Build a NamedTuple from plain values of a file; a value of another type is a TypeError.
+    """Build a NamedTuple from plain values of a file; raise TypeError for a value of another type.
 
-    The caller builds records inside a record, such as a tuple of NamedTuples, first.
+    The caller first builds nested records, such as a tuple of NamedTuples.
 
     >>> from gym_memory.core.records import Triple
     >>> typed(Triple, ["apple", "is in", "fridge"])
@@ -224,7 +224,7 @@ def typed(record: type[N], values: Iterable[Any]) -> N:
 
 @lru_cache(maxsize=64)
 def _fields(record: type[Any]) -> tuple[tuple[str, Any, tuple[type, ...]], ...]:
-    """Return name, annotation and the types of values that it takes, of each field."""
+    """Return the name, annotation and accepted types of each field."""
     hints = get_type_hints(record, vars(sys.modules[record.__module__]))
     fields = []
     for name in record._fields:

@@ -1,4 +1,4 @@
-"""Signals of the command line before it can handle them: while its packages are imported."""
+"""Handling of signals while the command line still imports its packages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INTERRUPTS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 def _end_early() -> None:
-    """End with status 130 at once when interrupted, if this process is the command line."""
+    """Exit with status 130 at once when interrupted, if this process is the command line."""
     words = sys.orig_argv[1:3]
     named = words and os.path.basename(words[0]) == "gym-memory"
     if not (named or words == ["-m", "gym_memory"]):

@@ -1,4 +1,4 @@
-"""Faults of the machine, which say nothing about an agent, apart from those of an episode."""
+"""Faults of the machine, which say nothing about an agent, as opposed to faults of an episode."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ERRORS = frozenset(
     )
     if hasattr(errno, name)
 )
-"""Errors of disk, memory, processes and network that pass once the machine has resources again."""
+"""Errors of disk, memory, processes and network that end when the machine has resources again."""
 _SQLITE = (7, 10, 13)
 """SQLITE_NOMEM, SQLITE_IOERR and SQLITE_FULL."""
 _POSTGRES = ("08", "53", "57P")
-"""Classes of SQLSTATE: no connection, not enough resources, the server was stopped."""
+"""SQLSTATE classes: no connection, insufficient resources, server stopped."""
 _THREAD = "can't start new thread"
 _PROBE_BYTES = 1 << 16
 
@@ -31,7 +31,7 @@ _PROBE_BYTES = 1 << 16
 def machine_fault(error: BaseException | None = None) -> str:
     """Return the resource that the machine lacks, by an error, its causes and a trial; "" for none.
 
-    Engines hide the errors of their files, so their folders are tried as well.
+    Engines hide errors of their files, so their folders are tried too.
     """
     for cause in _causes(error):
         if _is_of_machine(cause):
@@ -59,7 +59,7 @@ def _is_of_machine(error: BaseException) -> bool:
 
 
 def _trial() -> str:
-    """Write a little into the folders for temporary and for cached files."""
+    """Try to write into the folders for temporary and cached files."""
     folders = {os.environ.get("TMPDIR", ""), tempfile.gettempdir(), str(cache_dir())}
     for folder in sorted(filter(os.path.isdir, folders)):
         try:

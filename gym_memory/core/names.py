@@ -30,13 +30,13 @@ __all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "import_plugin", "sources",
 
 
 PLUGINS: dict[str, ModuleType] = {}
-"""Modules by the name or path that the user gave."""
+"""Modules by the name or path from the user."""
 _PANEL = "panel:"
-"""``panel:NAME`` is short for ``Panel?panel=NAME``, and how it is written."""
+"""Prefix of ``panel:NAME``, which is short for ``Panel?panel=NAME``."""
 
 
 def sources(names: Iterable[str]) -> list[str]:
-    """List the modules and files of names such as ``./agent.py:Agent?depth=2``.
+    """List the modules and files in names such as ``./agent.py:Agent?depth=2``.
 
     >>> sources(["arigraph?depth=2", "./agent.py:Agent?x=a:b", "agents.best:act"])
     ['./agent.py', 'agents.best']
@@ -47,10 +47,10 @@ def sources(names: Iterable[str]) -> list[str]:
 
 
 def import_plugin(plugin: str) -> str:
-    """Import a module, ``agents.best``, or a file, ``./agent.py``; return what imports it again.
+    """Import a module, ``agents.best``, or a file, ``./agent.py``; return its lasting name.
 
-    That of a file carries the hash of its text, ``./agent.py@0123456789ab``; another hash is
-    refused.
+    The name of a file has the hash of its text, ``./agent.py@0123456789ab``; a file with another
+    hash is refused.
     """
     place, _, wanted = plugin.partition("@")
     if not place.endswith(".py"):
@@ -75,9 +75,9 @@ def import_plugin(plugin: str) -> str:
 
 
 class _Neighbours:
-    """A finder of modules beside those that the user named, after everything installed.
+    """A finder of modules next to those that the user named, after all installed ones.
 
-    On ``sys.path`` they would come before a package that is installed to be edited.
+    On ``sys.path`` they would precede a package that is installed in editable mode.
     """
 
     def __init__(self) -> None:
@@ -119,10 +119,10 @@ def _run(place: str, load: Callable[[], ModuleType]) -> ModuleType:
 
 
 class Spec(str):
-    """A name with parameters, ``arigraph?depth=2``: text that knows its parts.
+    """A name with parameters, ``arigraph?depth=2``: text with parsed parts.
 
-    Values that read as JSON numbers, ``true``, ``false`` or ``null`` become such; everything else
-    stays a string. The text is the same for equal parts: keys are sorted.
+    Values that are JSON numbers, ``true``, ``false`` or ``null`` are parsed; others stay strings.
+    Keys are sorted, so equal parts have equal texts.
 
     >>> spec = Spec("arigraph?episodic=false&depth=2")
     >>> spec, spec.name, dict(spec.kwargs)
@@ -160,7 +160,7 @@ class Spec(str):
         return spec
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel to another process with the parts, which need no parsing there."""
+        """Pickle with the parts, so that no process parses them again."""
         return Spec._joined, (str(self), self.name, dict(self.kwargs))
 
     @property
@@ -187,7 +187,7 @@ def specs(texts: Iterable[str]) -> tuple[Spec, ...]:
 
 
 NO_SPEC = Spec._joined("", "", {})
-"""The spec of an unknown name, as of a recording outside of a run."""
+"""Spec of an unknown name, as for a recording outside of a run."""
 
 
 @lru_cache(maxsize=1024)
@@ -234,7 +234,7 @@ def _format_spec(name: str, kwargs: Mapping[str, Any]) -> str:
 
 
 def _check_no_password(text: str) -> None:
-    """Refuse a password: names with parameters appear in results, logs and messages."""
+    """Refuse a password, since specs appear in results, logs and messages."""
     if has_secret(text):
         raise InvalidArgumentError(
             "expected a URL without user, password or key (the text is not shown): give a password "
@@ -262,14 +262,14 @@ class Registry:
         self.kind, self.group = kind, group
         self._builtin, self._packages = dict(sorted(builtin.items())), packages
         self.loaded: dict[str, Any] = {}
-        """Names to the classes and functions in use; a test may patch it."""
+        """Classes and functions in use by name; a test may patch it."""
 
     def builtin(self) -> list[str]:
-        """List the names of this package that are built without parameters; imports nothing."""
+        """List the names of this package that need no parameter; imports nothing."""
         return [name for name, component in self._builtin.items() if not component.needs]
 
     def needing(self) -> list[str]:
-        """List the names of this package that cannot be built without a parameter."""
+        """List the names of this package that need a parameter."""
         return [name for name, component in self._builtin.items() if component.needs]
 
     def names(self) -> list[str]:
@@ -278,7 +278,7 @@ class Registry:
         return own + sorted(_points(self.group).names - set(own))
 
     def about(self, name: str) -> str:
-        """Return a line about a component; of another package's, the name of that package."""
+        """Return a line about a component, or the name of the other package that has it."""
         if name in self._builtin:
             return self._builtin[name].about
         if name in self.loaded:
@@ -328,12 +328,12 @@ class Registry:
         return found
 
     def make(self, spec: str, **more: Any) -> Any:
-        """Build what ``spec`` names, with its parameters over more, which may be any objects."""
+        """Build what ``spec`` names; its parameters override others, which may be any objects."""
         name, kwargs = Spec(spec).parts
         return self.build(name, {**more, **kwargs})
 
     def build(self, name: str, kwargs: Mapping[str, Any]) -> Any:
-        """Build what has this name, with these parameters."""
+        """Build the component of a name with parameters."""
         factory = self.get(name)
         check_known(f"{self.kind} {name!r}", factory, kwargs)
         needed = self._builtin[name].needs if name in self._builtin else ""
@@ -352,7 +352,7 @@ def _points(group: str) -> EntryPoints:
 
 @lru_cache(maxsize=1)
 def _all_points(path: tuple[str, ...]) -> Any:
-    return entry_points()  # reads a file of every installed package
+    return entry_points()  # this reads a file of every installed package
 
 
 def _is_of(value: Any, module: ModuleType) -> bool:

@@ -1,4 +1,4 @@
-"""Optional packages: import one or say how to install it; versions for the record."""
+"""Optional packages: import or installation hint, and versions for the record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ += ["plugins", "require"]
 
 DISTRIBUTION = "gym-memory"
 _GROUPS = "gym_memory."
-"""Prefix of our groups of entry points, see :mod:`gym_memory.core.names`."""
+"""Prefix of our entry-point groups, see :mod:`gym_memory.core.names`."""
 _VERSION = re.compile(r"^Version: *(\S+)$", re.MULTILINE)
 
 
@@ -37,9 +37,9 @@ def require(module: str, extra: str, purpose: str = "") -> Any:
 
 
 def check_installed(module: str, extra: str, purpose: str = "") -> None:
-    """Raise what :func:`require` would, without an import.
+    """Raise the error that :func:`require` would, without an import.
 
-    ``extra`` may be a whole command instead, for a package that no extra installs.
+    ``extra`` may also be a whole command, for a package that no extra installs.
     """
     if importlib.util.find_spec(module.split(".")[0]) is None:
         raise _missing(module, extra, purpose)
@@ -52,9 +52,9 @@ def _missing(module: str, extra: str, purpose: str) -> MissingDependencyError:
 
 
 class Package(NamedTuple):
-    """A package that gym-memory or one of its extras requires; empty if there is none.
+    """A package that gym-memory or one of its extras requires.
 
-    ``wanted`` is a version range, ``version`` the installed one.
+    ``wanted`` is a version range, ``version`` the installed version or empty.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Package(NamedTuple):
 
 @functools.cache
 def packages() -> tuple[Package, ...]:
-    """Return the packages that gym-memory's metadata names, in its order; read once a process."""
+    """Return the packages in gym-memory's metadata, in order; read once per process."""
     try:
         extras = metadata.metadata(DISTRIBUTION).get_all("Provides-Extra") or []
         lines = metadata.requires(DISTRIBUTION) or []
@@ -89,7 +89,7 @@ def packages() -> tuple[Package, ...]:
 
 
 def _version(package: str) -> str:
-    """Return the installed version, "" without one; ``metadata.version`` parses the whole page."""
+    """Return the installed version or "", faster than ``metadata.version``."""
     try:
         lines = metadata.distribution(package).read_text("METADATA") or ""
     except metadata.PackageNotFoundError:
@@ -108,11 +108,11 @@ class Plugin(NamedTuple):
 
 
 def plugins() -> list[Plugin]:
-    """Return the packages with entry points in a group of ours, by name; imports none of them."""
+    """Return the packages with entry points in our groups, by name; imports none of them."""
     found: dict[str, Plugin] = {}
     for distribution in metadata.distributions():
         points = [p for p in distribution.entry_points if p.group.startswith(_GROUPS)]
-        if points and distribution.name not in found:  # the first on the path runs
+        if points and distribution.name not in found:  # the first one on the path is used
             modules = dict.fromkeys(point.module.partition(".")[0] for point in points)
             found[distribution.name] = Plugin(
                 distribution.name,
@@ -124,7 +124,7 @@ def plugins() -> list[Plugin]:
 
 
 def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
-    """Return the environment of a run: versions, machine, commit; ``backends`` by environment."""
+    """Return the record of a run's environment: versions, machine, commit, ``backends``."""
     return {
         "gym_memory": __version__,
         "git_commit": git_commit(Path(__file__).parent),
@@ -139,9 +139,9 @@ def environment_record(backends: Mapping[str, str]) -> dict[str, Any]:
 
 
 def git_commit(folder: Path) -> str:
-    """Return the commit of the checkout that a package runs from, marked if that was changed.
+    """Return the commit of the checkout that a package runs from, marked if it has changes.
 
-    Links in the folder lead to more of its code. Empty for an installed copy.
+    Linked folders count too. Empty for an installed copy.
     """
     code = [folder, *(path.resolve() for path in folder.iterdir() if path.is_symlink())]
 

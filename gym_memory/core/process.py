@@ -1,4 +1,4 @@
-"""Start Python processes that import what this one can, and nothing from the working folder.
+"""Python processes that import from the same folders, but never from the working folder.
 
 Python puts the working folder first on the path of ``python -c`` and ``python -m``, where a
 ``json.py`` beside a downloaded game would run.
@@ -27,7 +27,7 @@ _SECRET = re.compile("KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|_URL$|_D
 def python_command(entry: str, *words: str) -> list[str]:
     """Return the command that calls ``module:function`` with words in a new interpreter.
 
-    It imports from the folders of this process, in their order; what it starts does not import
+    It imports from the folders of this process, in order. Its own child processes do not import
     from the working folder either.
     """
     path = [folder or os.getcwd() for folder in sys.path]
@@ -37,7 +37,7 @@ def python_command(entry: str, *words: str) -> list[str]:
 def without_secrets() -> dict[str, str]:
     """Return the environment variables for a process that plays an untrusted game.
 
-    Keys, tokens and passwords are left out, and URLs, which may contain one.
+    They exclude keys, tokens, passwords, and URLs, which may contain one.
     """
     return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
 

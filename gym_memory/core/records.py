@@ -22,9 +22,9 @@ Frozen = TypeVar("Frozen")
 
 
 def changed(record: Frozen, **values: Any) -> Frozen:
-    """Return a frozen dataclass with other values, in a tenth of what ``replace`` takes.
+    """Return a frozen dataclass with changed values, ten times as fast as ``replace``.
 
-    The class has no ``__post_init__`` and no slots.
+    The class must have no ``__post_init__`` and no slots.
 
     >>> changed(PlanState("find the key"), action="look").action
     'look'
@@ -35,7 +35,7 @@ def changed(record: Frozen, **values: Any) -> Frozen:
 
 
 class Triple(NamedTuple):
-    """A fact, the paper's ``(object1, relation, object2)``."""
+    """A fact: the paper's ``(object1, relation, object2)``."""
 
     subject: str
     relation: str
@@ -46,7 +46,7 @@ class Triple(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The task of an episode, as known to the agent.
+    """A task of an episode, as known to the agent.
 
     ``id`` is a stable name such as ``cooking/hard/test/7``; ``dialect`` names the family of texts.
     """
@@ -57,11 +57,11 @@ class Task(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The agent's view of one environment step, which is all that a memory learns from.
+    """A step of the environment as the agent sees it: the only input of a memory.
 
-    ``action`` led to step ``t`` of the episode; they are empty and 0 at ``reset``. ``inventory``
-    and ``valid_actions`` are empty if the backend has none. ``done`` is True if the episode ended
-    here. ``thought`` is what the policy wrote before the action, such as a goal.
+    ``action`` led to step ``t`` of the episode; at ``reset`` they are empty and 0. ``inventory``
+    and ``valid_actions`` are empty if the backend has none. ``done`` is True at the end of the
+    episode. ``thought`` is text of the policy before the action, such as a goal.
     """
 
     t: int
@@ -75,7 +75,7 @@ class Step(NamedTuple):
 
 
 class Cue(NamedTuple):
-    """The query of a recall: the present situation and the policy's aim."""
+    """A query of a recall: the current situation and the policy's aim."""
 
     text: str
     task: str = ""
@@ -88,7 +88,7 @@ class Cue(NamedTuple):
 class PlanState:
     """A policy's plan; subclasses add fields.
 
-    The words of ``aim`` steer the recall, ``action`` is the last one, and a memory may keep
+    The words of ``aim`` guide the recall, ``action`` is the last action, and a memory may store
     ``thought`` with the step.
     """
 
@@ -97,7 +97,7 @@ class PlanState:
     thought: str = dataclasses.field(default="", kw_only=True)
 
     def notes(self) -> dict[str, str]:
-        """Return what to show beside the aim, by name."""
+        """Return named notes to show with the aim."""
         return {"last action": self.action} if self.action else {}
 
     def __str__(self) -> str:
@@ -105,14 +105,14 @@ class PlanState:
 
 
 class Substitute(NamedTuple):
-    """A step that the policy's model did not decide: the reason, and the unused answer."""
+    """A step that the policy's model did not decide: the reason and the unused answer."""
 
     reason: str
     answer: str = ""
 
 
 class Recall(NamedTuple):
-    """The answer of a memory to a cue, most relevant items first.
+    """An answer of a memory to a cue, the most relevant items first.
 
     ``text`` renders all of it within the token budget; ``lessons`` are causal abstractions,
     reflections or examples.
@@ -125,17 +125,17 @@ class Recall(NamedTuple):
 
 
 class OperationResult(NamedTuple):
-    """The result of a policy's operation on its memory; ``free`` if it takes no step."""
+    """A result of a policy's operation on its memory; ``free`` if it takes no step."""
 
     answer: str
     free: bool
 
 
 class Reason(NamedTuple):
-    """The reason for an item of a recall.
+    """A reason for an item of a recall.
 
-    ``why`` names the part of the search that found it, by way of ``path``. ``score`` ranked it, or
-    is None if the search only orders items. ``note`` is shown beside it, such as its source.
+    ``why`` names the part of the search that found it, along ``path``. ``score`` ranks it, or is
+    None if the search only orders items. ``note``, such as its source, is shown with it.
     """
 
     why: str
@@ -153,7 +153,7 @@ class Reasons(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The end of an episode.
+    """An end of an episode.
 
     ``score`` is in the backend's points. ``max_score`` is 0 if unknown; then ``normalized_score``
     is None, otherwise it is in [0, 1]. ``success`` and ``lost`` are the backend's own; ``success``
@@ -181,13 +181,13 @@ class Outcome(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Return the normalized score, or the score if the best one is unknown."""
+        """Return the normalized score, or the score if the maximum is unknown."""
         return value_of(self._asdict())
 
 
 def check_bounded(name: str, value: Any) -> float:
     """Return ``value`` if it is a number from ``-LARGEST`` to ``LARGEST``."""
-    if type(value) is float and -LARGEST <= value <= LARGEST:  # asking an abstract class is slow
+    if type(value) is float and -LARGEST <= value <= LARGEST:  # isinstance(Real) is slow
         return value
     if isinstance(value, Real) and not isinstance(value, bool):
         with contextlib.suppress(OverflowError):
@@ -199,7 +199,7 @@ def check_bounded(name: str, value: Any) -> float:
 
 
 def value_of(info: Mapping[str, Any]) -> float:
-    """Return the normalized score of an info or a recorded row, or the score if that is None."""
+    """Return the normalized score of an info or a recorded row, or else the score."""
     normalized = info.get("normalized_score")
     name, value = "normalized_score", normalized
     if normalized is None:
@@ -208,10 +208,10 @@ def value_of(info: Mapping[str, Any]) -> float:
 
 
 class Oracle(NamedTuple):
-    """The engine's facts about the present state, for scoring and the control ``oracle`` only.
+    """Facts of the engine about the current state, only for scoring and the control ``oracle``.
 
-    ``facts`` use the vocabulary of the family's extraction rules, ``walkthrough`` wins from the
-    initial state, and ``objects`` has more data of the family (kinds of entities, goals, ...).
+    ``facts`` use the vocabulary of the extraction rules, ``walkthrough`` wins from the initial
+    state, and ``objects`` has further data, such as kinds of entities and goals.
     """
 
     facts: frozenset[Triple] = frozenset()
@@ -223,8 +223,8 @@ class Oracle(NamedTuple):
 class MemoryStats:
     """Size and cost of a memory after a step; comparisons ignore times.
 
-    ``facts`` include retired ones and ``tokens`` are those of the last recall. ``fallbacks`` counts
-    failed roles of a language model, ``writes`` the policy's operations on the memory in this
+    ``facts`` include retired ones; ``tokens`` are those of the last recall. ``fallbacks`` counts
+    failed calls of a language model, ``writes`` the policy's operations on the memory in the
     episode.
     """
 
@@ -241,9 +241,9 @@ class MemoryStats:
 
 
 class Observation(TypedDict):
-    """The flat observation Dict that every policy sees.
+    """A flat observation Dict, as every policy sees it.
 
-    ``earned`` is the reward of the step, where a learner reads it and it is not 0.
+    ``earned`` is the reward of the step, if a learner reads it and it is not 0.
     """
 
     text: str
@@ -258,7 +258,7 @@ class Observation(TypedDict):
 
 
 class Transition(NamedTuple):
-    """One step of the loop, as passed to ``Policy.update``."""
+    """A step of the loop, as passed to ``Policy.update``."""
 
     obs: Observation
     action: str

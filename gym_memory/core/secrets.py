@@ -1,7 +1,7 @@
-"""Keep secrets out of messages, logs and results.
+"""Removal of secrets from messages, logs and results.
 
-A secret is the value of an environment variable that is named like one, a value that
-:func:`add_secret` was given, or the user part of a URL.
+A secret is the value of an environment variable with a name like ``API_KEY``, a value given to
+:func:`add_secret`, or the user part of a URL.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _NAMED_LIKE_ONE = re.compile(
 )
 _LEAST_CHARS = 6
 _PLAIN_WORD = re.compile(r"[a-z]+(?:[-_][a-z]+)*|[A-Z]+", re.ASCII)
-"""A value such as ``ollama`` or ``EMPTY``, which servers without keys have their users set."""
+"""A placeholder such as ``ollama`` or ``EMPTY``, which users of servers without keys set."""
 _IN_URL = re.compile(r"(?<=://)[^\s/?#@'\"]+@")
 _SECRET_NAME = (
     r"[\w-]*(?:key|token|secret|passw(?:or)?d|signature|credentials?|auth(?:orization)?)"
     r"(?:[_-]?(?:id|\d+))?"
 )
-"""Name of a parameter that holds a secret: ``api_key``; neither ``max_tokens`` nor ``author``."""
+"""Name of a parameter for a secret: ``api_key``, but not ``max_tokens`` or ``author``."""
 _IN_QUERY = re.compile(rf"(?<=[?&;])({_SECRET_NAME}=)(?!value\b)[^&;\s'\"#]+", re.IGNORECASE)
 _WRITTEN_OUT = re.compile(
     r"postgres\w*://[^\s?@]*:\S+@|https?://[^\s/?#@]*@|passw(?:or)?d=."
@@ -37,14 +37,14 @@ _added: set[str] = set()
 
 
 def add_secret(value: str) -> str:
-    """Note a secret of this process, such as a key from a variable of another name; return it."""
+    """Register a secret of this process, such as a key from another variable; return it."""
     if _is_secret(value):
         _added.add(value.strip())
     return value
 
 
 def scrubbed(text: Any) -> str:
-    """Return a text without the secrets of this process, each replaced by ``***``.
+    """Return a text with each secret of this process replaced by ``***``.
 
     >>> scrubbed("no answer from https://me:word@host/v1?api_key=12345&n=1")
     'no answer from https://***@host/v1?api_key=***&n=1'
@@ -55,7 +55,7 @@ def scrubbed(text: Any) -> str:
 
 
 def has_secret(text: str) -> bool:
-    """True if a text holds a URL with a user, password or key, or a password of a database.
+    """True if a text has a URL with a user, password or key, or a database password.
 
     >>> has_secret("https://host/v1?api_key=12345"), has_secret("drrn?max_tokens=5&keys=2")
     (True, False)
@@ -64,7 +64,7 @@ def has_secret(text: str) -> bool:
 
 
 def without_known(text: str) -> str:
-    """Return a text without the values of keys that this process has; the rest stays."""
+    """Return a text without the values of this process's keys."""
     for secret in sorted(_secrets(), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text
@@ -84,7 +84,7 @@ def _is_secret(value: str) -> bool:
 
 
 class ScrubbedStream:
-    """A text stream that prints no secret, for the logs of processes."""
+    """A text stream that prints no secrets, for logs of processes."""
 
     def __init__(self, stream: Any):
         self._stream = stream

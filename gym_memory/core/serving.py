@@ -1,4 +1,4 @@
-"""Serve an ASGI application: bounded connections, deadlines, and a line for every exception."""
+"""Server of an ASGI application with bounded connections, deadlines, and a line per exception."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["HEADER_SECONDS", "App", "Message", "Receive", "Scope", "Send", "answ
 __all__ += ["listen", "run_server"]
 
 HEADER_SECONDS = 10.0
-"""Most seconds for the headers of a request, from the connection or the last answer."""
+"""Seconds in which the headers of a request must arrive after the connection or last answer."""
 _MOST_CONNECTIONS = 256
 _MOST_FRAME = 1 << 20
 _LOG = logging.getLogger("gym_memory")
@@ -28,7 +28,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 async def answer_faults(app: App, scope: Scope, receive: Receive, send: Send) -> None:
-    """Call an application; any exception becomes a status and one line, or closes the socket."""
+    """Call an application; turn any exception into a status and one line, or close the socket."""
     begun = False
 
     async def note(message: Message) -> None:
@@ -61,14 +61,14 @@ async def _quietly(send: Send, message: Message) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; a ``port`` of 0 takes a free one."""
+    """Return a listening socket; a ``port`` of 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio sends at once only if the protocol is named; else an answer waits some 40 ms.
+    # Name the protocol: otherwise asyncio delays an answer by some 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen()  # from here on a browser gets an answer
+        listener.listen()  # a browser now gets an answer
     except OSError as error:
         listener.close()
         raise InvalidArgumentError(f"cannot listen on {host}:{port}: {error}") from error
@@ -82,9 +82,9 @@ def run_server(
 
     Args:
         app: The application.
-        listener: What :func:`listen` returned.
+        listener: Socket of :func:`listen`.
         extra: Extra of this package that installs uvicorn.
-        most_frame: Bytes of a message of a WebSocket, at most.
+        most_frame: Most bytes of a WebSocket message.
     """
     uvicorn = require("uvicorn", extra, "a server")
     config = uvicorn.Config(
@@ -97,7 +97,7 @@ def run_server(
 
 
 def _most_connections() -> int:
-    """Return how many connections leave half of the files that this process may open."""
+    """Return the number of connections that use half of the files that this process may open."""
     try:
         import resource
     except ImportError:  # no such limits on this platform
@@ -107,12 +107,12 @@ def _most_connections() -> int:
 
 
 def _protocol(extra: str) -> Any:
-    """Return uvicorn's protocol with a deadline for headers and a limit of connections."""
+    """Return uvicorn's protocol with a deadline for headers and a limit on connections."""
     base: Any = require("uvicorn.protocols.http.h11_impl", extra, "a server").H11Protocol
     most = _most_connections()
 
     class BoundedProtocol(base):
-        """A connection that must send its request in time."""
+        """A connection with a deadline for its request."""
 
         _late: Any = None
 

@@ -1,4 +1,4 @@
-"""Settings: declared once, as annotated parameters of a constructor or fields of a dataclass."""
+"""Settings, declared once as annotated parameters of a constructor or fields of a dataclass."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _ARGUMENT = re.compile(r"^    (\w+): (.+(?:\n {6,}.+)*)", re.MULTILINE)
 
 @dataclasses.dataclass(frozen=True)
 class Help:
-    """The meaning of a setting and its range of values; ``above`` itself is excluded.
+    """A meaning of a setting with its range; the bound ``above`` is excluded.
 
-    ``choices`` may be a function that lists them; a ``Literal`` type needs none.
+    ``choices`` may be a function that lists the values; a ``Literal`` type needs none.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Setting:
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Return the values to choose from; empty if any will do."""
+        """Return the values to choose from; empty for no restriction."""
         given = self.help.choices
         named = tuple(c for kind in self.kinds for c in get_args(kind) if _is_literal(kind))
         return named or tuple(given() if callable(given) else given)
@@ -87,7 +87,7 @@ class Setting:
         return "" if high is None else f"<= {high:.12g}"
 
     def check(self, value: Any) -> None:
-        """Raise an error that names the setting if it does not take ``value``."""
+        """Raise an error that names the setting if ``value`` is invalid."""
         choices = self.choices
         if choices:
             if value not in choices and not (value is None and NoneType in self.kinds):
@@ -104,7 +104,7 @@ class Setting:
             return True
         low, high, above = self.help.low, self.help.high, self.help.above
         return (
-            -math.inf < value < math.inf  # also of an int too large for a float
+            -math.inf < value < math.inf  # also raised for an int too large for a float
             and (low is None or value >= low)
             and (high is None or value <= high)
             and (above is None or value > above)
@@ -125,7 +125,7 @@ def _is_literal(kind: Any) -> bool:
 
 def _is_a(value: Any, kind: Any) -> bool:
     if kind not in _KINDS:
-        return True  # an object such as a chat model, which checks itself
+        return True  # such as a chat model, which checks itself
     if isinstance(value, bool):
         return kind is bool
     return isinstance(value, int | float if kind is float else kind)
@@ -133,7 +133,7 @@ def _is_a(value: Any, kind: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """Base of frozen dataclasses of settings; checks every value that is given."""
+    """Base of frozen dataclasses of settings, which checks all values."""
 
     def __post_init__(self) -> None:
         for setting in list_settings(type(self)):
@@ -165,7 +165,7 @@ def list_settings(target: Any) -> list[Setting]:
 @functools.cache
 def _of_dataclass(target: Any) -> tuple[Setting, ...]:
     hints: dict[str, Any] = {}
-    for base in reversed(target.__mro__):  # a changed default keeps the declaration
+    for base in reversed(target.__mro__):  # a subclass that changes a default keeps the declaration
         own = _hints(base).items()
         hints |= {n: hint for n, hint in own if get_origin(hint) is Annotated or n not in hints}
     documented = _documented(target, "Attributes")
@@ -197,7 +197,7 @@ def _of_function(target: Any) -> tuple[Setting, ...]:
 def _hints(target: Any) -> dict[str, Any]:
     try:
         return get_type_hints(target, include_extras=True)
-    except NameError:  # a name that only a type checker imports
+    except NameError:  # a name imported only for type checking
         return {}
 
 
@@ -211,7 +211,7 @@ def _setting(name: str, hint: Any, default: Any, documented: Mapping[str, str]) 
 
 
 def _documented(target: Any, section: str) -> dict[str, str]:
-    """Map names to meanings by a section of a Google docstring, base classes included."""
+    """Return meanings by name from a section of a docstring and those of base classes."""
     meanings: dict[str, str] = {}
     for base in reversed(getattr(target, "__mro__", (target,))):
         text = inspect.cleandoc(base.__doc__ or "").partition(f"{section}:\n")[2]
@@ -232,7 +232,7 @@ def make_settings(settings_class: Callable[..., S], values: Mapping[str, Any]) -
 def check_known(
     what: str, function: Callable[..., Any], given: Iterable[str], also: Sequence[str] = ()
 ) -> None:
-    """Check that ``function`` takes every parameter of ``given``; ``also`` are taken elsewhere.
+    """Check that ``function`` takes every parameter in ``given`` that is not in ``also``.
 
     >>> check_known("memory 'm'", check_int, ["lwo"])
     Traceback (most recent call last):
@@ -251,7 +251,7 @@ of high, low, name, value. Did you mean 'low'?
 
 
 LARGEST_SEED = (1 << 63) - 1
-"""The largest seed that every generator of random numbers takes."""
+"""Largest seed that every random number generator accepts."""
 
 
 def check_int(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -291,14 +291,14 @@ def check_text(name: str, value: Any) -> str:
 
 
 def check_name(kind: str, value: Any, known: Collection[str]) -> str:
-    """Return ``value`` if it is one of the names known."""
+    """Return ``value`` if it is a known name."""
     if value not in known:
         raise UnknownNameError(kind, str(value), known)
     return str(value)
 
 
 def check_utf8(name: str, value: Any) -> str:
-    """Return ``value`` if it is a string that UTF-8 can hold, unlike some of a command line."""
+    """Return ``value`` if it is a string that UTF-8 can encode, unlike some command lines."""
     try:
         check_text(name, value).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Files of tensors: safetensors with JSON in the header and a digest; nothing is pickled."""
+"""Files of tensors: safetensors with JSON in the header and a digest, without pickle."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["flattened", "load_moments", "nested", "read_tensors", "write_tensors
 
 _FORMAT = "gym-memory learner 1"
 _PLAIN = "plain"
-"""Name of the tensor with all values that are none."""
+"""Name of the tensor for all values that are not tensors."""
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Any], record: Mapping[str, Any]) -> None:
     """Replace a file by torch tensors and a record of JSON-able values."""
     safetensors = require("safetensors.torch", "rl", "checkpoints")
-    # Tied or sliced tensors share memory, which the format refuses.
+    # The format refuses tied or sliced tensors, which share memory.
     plain = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     header = {"format": _FORMAT, "record": json.dumps(record)}
     header["sha256"] = _digest(plain, header["record"])
@@ -69,9 +69,9 @@ def _digest(tensors: Mapping[str, Any], record: str) -> str:
 
 
 def flattened(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested values as tensors alone: each that is one by its path, all else as JSON.
+    """Return nested values as tensors by path, with all other values as JSON in one tensor.
 
-    Arrays become lists, keys text. The JSON is a tensor too: a header takes 100 MB at most.
+    Arrays become lists, and keys strings. The JSON is a tensor because a header has at most 100 MB.
     """
     torch = require("torch", "rl", "checkpoints")
     tensors: dict[str, Any] = {}
@@ -89,7 +89,7 @@ def flattened(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that :func:`flattened` got."""
+    """Return the nested values from :func:`flattened`."""
     state: dict[str, Any] = parse_json(tensors[_PLAIN].numpy().tobytes())
     for path in tensors.keys() - {_PLAIN}:
         *above, name = path.split("/")
@@ -98,6 +98,6 @@ def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_moments(optimizer: Any, moments: dict[str, Any]) -> None:
-    """Give an Adam of torch the state of its parameters, whose numbers a file keeps as text."""
+    """Load the state of a torch Adam, in which a file has the numbers of parameters as text."""
     kept = {int(number): state for number, state in moments.items()}
     optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})

@@ -1,6 +1,6 @@
-"""Words, sentences and articles of English: the one place where text is taken apart by them.
+"""Words, sentences and articles of English, for the whole package.
 
-Grammars of their own, such as those of notes and of games, have tokens of their own.
+Grammars such as those of notes and games have their own tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LONGEST_REWARD = 32
 
 
 def with_reward(text: str, reward: float) -> str:
-    r"""Return the text of a step, with a last line that says what the step earned, if anything.
+    r"""Return the text of a step with a last line about its reward, unless it is 0.
 
     >>> with_reward("You put the apple in the fridge.", 1)
     'You put the apple in the fridge.\n(+1)'
@@ -41,7 +41,7 @@ def split_reward(text: str) -> tuple[str, float]:
 
 
 def words(text: str, marks: str = "") -> list[str]:
-    """Return the words of a text, lower case; ``marks`` count as letters.
+    """Return the words of a text in lower case; ``marks`` count as letters.
 
     >>> words("Tom's well-done steak, 2x")
     ['tom', 's', 'well', 'done', 'steak', '2x']
@@ -55,9 +55,9 @@ def words(text: str, marks: str = "") -> list[str]:
 
 @lru_cache(maxsize=16)
 def _lettered(marks: str) -> str:
-    """Return ASCII in lower case, with blanks in the place of what is in no word.
+    """Return a table for :meth:`str.translate`: ASCII in lower case, blanks outside words.
 
-    A table for :meth:`str.translate`, which is three times as fast as an expression.
+    It is three times as fast as a regular expression.
     """
     characters = map(chr, range(128))
     return "".join(c.lower() if c.isalnum() or c in f"_{marks}" else " " for c in characters)
@@ -65,7 +65,7 @@ def _lettered(marks: str) -> str:
 
 @lru_cache(maxsize=4096)
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text, each once; the fastest test before a slow pattern.
+    """Return the set of words of a text, for the fastest test before a slow pattern.
 
     >>> sorted(word_set("It is what it is."))
     ['is', 'it', 'what']
@@ -74,7 +74,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def word_spans(text: str, marks: str = "") -> Iterator[tuple[str, int, int]]:
-    """Yield the words of a text, lower case, with the offsets of their start and end.
+    """Yield the words of a text in lower case with their starts and ends.
 
     >>> list(word_spans("Tom's steak", "'"))
     [("tom's", 0, 5), ('steak', 6, 11)]
@@ -90,7 +90,7 @@ def _runs(marks: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=20_000)
 def compounds(text: str) -> tuple[str, ...]:
-    """Return the words of a text, lower case; hyphens and apostrophes within a word stay.
+    """Return the words of a text in lower case, with inner hyphens and apostrophes.
 
     >>> compounds("Tom's well-done steak, 2x")
     ("tom's", 'well-done', 'steak', '2x')
@@ -99,7 +99,7 @@ def compounds(text: str) -> tuple[str, ...]:
 
 
 def compound_spans(text: str, within: str = "'-") -> Iterator[tuple[str, int, int]]:
-    """Yield words, lower case, with their start and end; the marks ``within`` a word stay.
+    """Yield words in lower case with their starts and ends, and with inner marks ``within``.
 
     >>> list(compound_spans("A 2.5-inch nail.", "."))
     [('a', 0, 1), ('2.5', 2, 5), ('inch', 6, 10), ('nail', 11, 15)]
@@ -115,7 +115,7 @@ def _compound(within: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """Return what the forms of a word share; enough to compare a verb with its participles.
+    """Return the stem of a word, enough to compare a verb with its participles.
 
     >>> [stem(w) for w in ("chop", "chopped", "dice", "diced", "fry", "fried", "frying")]
     ['chop', 'chop', 'dic', 'dic', 'fri', 'fri', 'fri']
@@ -131,7 +131,7 @@ def stem(word: str) -> str:
 
 
 def letter_words(text: str, least: int = 1) -> list[str]:
-    """Return the runs of at least so many letters, lower case.
+    """Return the runs of at least ``least`` letters, in lower case.
 
     >>> letter_words("Tom's well-done steak, 2x", least=3)
     ['tom', 'well', 'done', 'steak']
@@ -152,9 +152,9 @@ def split_sentences(
     Args:
         text: The text.
         ends: Characters that end a sentence before a blank.
-        before: Characters of which the next sentence begins with one, as in a pattern, ``A-Z``;
-            empty for any.
-        lines: True if each line is a sentence, too.
+        before: Characters that may begin the next sentence, as in a pattern, ``A-Z``; empty for
+            any.
+        lines: True if each line also ends a sentence.
 
     >>> split_sentences("It is dark. Is it? Dr. who")
     ['It is dark.', 'Is it?', 'Dr.', 'who']
@@ -171,9 +171,9 @@ def _between_sentences(ends: str, before: str, lines: bool) -> re.Pattern[str]:
 
 
 def sentence_spans(text: str, ends: str = ".!?") -> Iterator[tuple[str, int]]:
-    r"""Yield the sentences of each line, with their stops and where they start.
+    r"""Yield the sentences of each line, with their stops, and their starts.
 
-    A dot inside a number or a name ends nothing.
+    A dot inside a number or a name ends no sentence.
 
     >>> list(sentence_spans("It is 3.5 m long.\nIs it?"))
     [('It is 3.5 m long.', 0), ('Is it?', 18)]
@@ -191,7 +191,7 @@ def _sentence(ends: str) -> re.Pattern[str]:
 
 
 def without_articles(text: str, *others: str) -> str:
-    """Return a lower-case text without its articles, and without ``others`` like them.
+    """Return a lower-case text without articles and ``others``.
 
     >>> without_articles("put my pan on a stove", "my")
     'put pan on stove'
@@ -200,7 +200,7 @@ def without_articles(text: str, *others: str) -> str:
 
 
 def without_article(name: str, *others: str) -> str:
-    """Return a lower-case name without the article, or a pattern of ``others``, at its beginning.
+    """Return a lower-case name without a leading article or pattern of ``others``.
 
     >>> without_article("the pan"), without_article("two pans", "some", "two")
     ('pan', 'pans')

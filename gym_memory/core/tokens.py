@@ -1,8 +1,7 @@
-"""Count tokens without a tokenizer, by a small table of scripts.
+"""Estimates of tokens without a tokenizer, by a small table of scripts.
 
-Four characters of English are about one token. A letter of another script is more of one, and so
-are marks where there are many of them, as in code. It is an estimate, rounded up, of what
-byte-pair vocabularies take.
+Four characters of English are about one token. Letters of other scripts take more, and so do many
+marks, as in code. The result is an upper estimate for byte-pair vocabularies.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ __all__ = ["CHARS_PER_TOKEN", "count_tokens", "fitting_chars", "letters_size", "
 __all__ += ["truncate_tokens"]
 
 CHARS_PER_TOKEN = 4
-"""Characters of English that count as one token; a quarter of a token is the unit of sizes."""
+"""English characters per token; sizes are in quarters of a token."""
 
 _SCRIPTS = [
     (0x00, 1), (0x80, 2), (0x0250, 3), (0x0370, 2), (0x0590, 3), (0x0E00, 6), (0x10A0, 4),
@@ -28,12 +27,12 @@ Hangul, more Latin, more Greek, signs to Chinese, others of Asia, Hangul, Arabic
 _FROM = [start for start, _ in _SCRIPTS]
 _MARKS = rb"{}()<=+*/\|&^%$#@~_"
 _USUAL_SHARE, _USUAL_MARKS = 0.03, 8
-"""Share of such marks in prose and transcripts, and their number in short ones: no extra cost."""
+"""Share of marks in prose, and their number in short texts, which cost nothing extra."""
 _UNITS_A_MARK = 4
 
 
 def size_of(text: str) -> int:
-    """Return the size of a text in quarters of a token; that of plain English is its length.
+    """Return the size of a text in quarters of a token; plain English has its length.
 
     >>> size_of("a hall"), size_of("走廊"), size_of("ключ")
     (6, 8, 8)
@@ -45,7 +44,7 @@ def size_of(text: str) -> int:
 
 
 def letters_size(text: str) -> int:
-    """Return the size of a text without what many marks cost: sizes of parts add up."""
+    """Return the size of a text without the cost of many marks, so that sizes of parts add up."""
     return len(text) if text.isascii() else sum(map(_units, text))
 
 
@@ -65,7 +64,7 @@ def count_tokens(text: str) -> int:
 
 
 def fitting_chars(text: str, budget: int) -> int:
-    """Return the number of characters that ``text`` may begin with in ``budget`` tokens."""
+    """Return the number of characters of ``text`` that fit into ``budget`` tokens."""
     room = max(budget, 0) * CHARS_PER_TOKEN
     if len(text) <= room and size_of(text) <= room:
         return len(text)

@@ -1,4 +1,4 @@
-"""The folder of a training: names of its files, its identity, and its learning curve."""
+"""Folder of a training: names of its files, its identity, and its learning curve."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["BEST", "CONFIG", "CURVE", "LAST", "TRAINING", "check_config", "write
 __all__ += ["write_curve"]
 
 CONFIG, CURVE = "config.json", "curve.jsonl"
-"""Files with the identity of a training, and with a line of JSON a measurement."""
+"""Files with the identity of a training, and with a line of JSON per measurement."""
 BEST, LAST, TRAINING = "best.safetensors", "last.safetensors", "training.safetensors"
-"""Files with the best player on valid games, the last one, and all that a training resumes from."""
+"""Files with the best player on valid games, the last one, and the state to resume from."""
 
 
 def check_config(folder: Path, wanted: Mapping[str, Any], what: str) -> bool:
-    """Return True if the wanted run has begun in a folder, False if none has."""
+    """Return True if the run has begun in a folder, False if no run has."""
     path = folder / CONFIG
     if not path.exists():
         return False
@@ -51,7 +51,7 @@ def write_curve(folder: Path, curve: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """Return where two configurations differ; those of different baselines in that alone."""
+    """Return the differences of two configurations; only the baseline if that differs."""
     different = []
     for key in {**wanted, **found}:
         there, here = found.get(key), wanted.get(key)

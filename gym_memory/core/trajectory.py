@@ -1,4 +1,4 @@
-"""Recorded trajectories: a gzip file of JSON lines, one line a step."""
+"""Recorded trajectories: a gzip file of JSON lines, one per step."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _NUMBERS = ("reward", "score", "max_score", "normalized_score")
 
 
 class Trajectory(NamedTuple):
-    """A recorded episode, the reset observation (``t`` 0) first.
+    """A recorded episode, with the reset observation (``t`` 0) first.
 
-    ``episode`` is its number in the file, ``outcome`` how it stood at its last step; ``finished``:
+    ``episode`` is its number in the file, ``outcome`` that of its last step; it is ``finished`` if
     the environment ended it.
     """
 
@@ -66,7 +66,7 @@ class Trajectory(NamedTuple):
 
 
 def read_rows(path: str | os.PathLike[str]) -> Iterator[Row]:
-    """Yield the rows of a file, up to a torn end."""
+    """Yield the rows of a file up to a torn end."""
     try:
         with open_file(path) as file:
             rest = b""
@@ -91,7 +91,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> Iterator[Trajectory]:
 
 @contextlib.contextmanager
 def reading_rows(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Raise a ResultsError where the rows of a file have other fields than those of a recording."""
+    """Raise ResultsError inside the block if rows of a file lack the fields of a recording."""
     try:
         yield
     except GymMemoryError as error:
@@ -122,7 +122,7 @@ def _checked(row: Row) -> Row:
 
 
 def last_way(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows of an episode without the steps that were taken back."""
+    """Return the rows of an episode without undone steps."""
     kept: list[Row] = []
     for row in rows:
         while kept and kept[-1]["t"] >= row["t"]:
@@ -150,7 +150,7 @@ def step_of(row: Row) -> Step:
 
 
 def outcome_of(row: Row) -> Outcome:
-    """Return how an episode stood at a row."""
+    """Return the outcome of an episode as of a row."""
     return Outcome.from_info({**row, "moves": row["t"]})
 
 
@@ -161,15 +161,15 @@ def _check_numbers(row: Row) -> None:
 
 
 class RowWriter:
-    """An append-only file of rows, with one writer at a time.
+    """An append-only file of rows with one writer at a time.
 
-    ``next_episode`` is one more than the last episode's number in the file; 0 when it is new.
+    ``next_episode`` is the number of the next episode; 0 for a new file.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            # Without a buffer, so that a row is one write.
+            # Unbuffered, so that a row is one write.
             self._file: BinaryIO = open_to_append(path)
         except OSError as error:
             raise ResultsError(f"cannot record to {os.fspath(path)!r}: {error}") from error
@@ -189,7 +189,7 @@ class RowWriter:
             raise
 
     def write(self, row: Row) -> None:
-        """Append one row of plain values; it is with the operating system when this returns."""
+        """Append a row of plain values and hand it to the operating system."""
         _check_numbers(row)
         try:
             line = json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
@@ -200,7 +200,7 @@ class RowWriter:
         self._append(self._deflate.compress(line) + self._deflate.flush(zlib.Z_SYNC_FLUSH))
 
     def end_episode(self) -> None:
-        """Close the member of the rows written so far."""
+        """Close the gzip member of the rows so far."""
         if self._deflate is not None:
             self._append(self._deflate.flush(zlib.Z_FINISH))
             self._deflate = None
@@ -216,13 +216,13 @@ class RowWriter:
             while data:
                 data = data[self._file.write(data) or 0 :]
         except (OSError, ValueError) as error:  # ValueError: it failed before and is closed
-            # Rows after a torn row could not be read.
+            # Rows after a torn row would be unreadable.
             self._deflate = None
             self._file.close()
             raise ResultsError(f"cannot record to {self._file.name!r}: {error}") from error
 
     def _repair(self) -> Row | None:
-        """Close a member left open, drop a torn line, and return the last whole row."""
+        """Close an open member, drop a torn line, and return the last whole row."""
         self._file.seek(0)
         start, whole_member, text, line = 0, True, bytearray(), b""
         for offset, piece, ended in _members(self._file):
@@ -243,7 +243,7 @@ class RowWriter:
 
 
 def _members(file: BinaryIO) -> Iterator[tuple[int, bytes, bool]]:
-    """Yield pieces of the inflated file: start of the member, bytes, whether it is whole."""
+    """Yield pieces of the inflated file: start of the member, bytes, and whether it is whole."""
     start, inflate, data = 0, None, b""
     while data := data or file.read(_BLOCK):
         if inflate is None:

@@ -1,4 +1,4 @@
-"""Check names in untrusted folders, saved memories, checkpoints and pages."""
+"""Checks of names in untrusted folders, saved memories, checkpoints and pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLAIN_VALUE = re.compile(r"\w[\w .,+-]{0,63}")
 def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
     """Return ``name`` if it is a registered name without parameters.
 
-    The message says ``what`` it should name (``a saved memory``), and the file or page of it.
+    The error names ``what`` it should be (``a saved memory``), and the file or page with it.
     """
     if isinstance(name, str) and name in registry.names():
         return name
@@ -42,7 +42,7 @@ def check_bare(registry: Registry, name: object, what: str, place: str) -> str:
 
 
 def check_game(spec: str) -> str:
-    """Return ``spec`` if it names a game of ours with plain settings: numbers, flags and words."""
+    """Return ``spec`` if it names a game of ours with only numbers, flags and words as settings."""
     name, settings = Spec(spec).parts
     check_name("environment of a page", name, GAMES)
     for key, value in settings.items():

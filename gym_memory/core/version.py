@@ -1,4 +1,4 @@
-"""The version of the package; see CONTRIBUTING.md, Releasing."""
+"""Version of the package; see CONTRIBUTING.md, Releasing."""
 
 __all__ = ["__version__"]
 
