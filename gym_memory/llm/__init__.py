@@ -20,13 +20,13 @@ __all__ += ["Meter", "Price", "Reply", "Request", "ResponseCache", "Scorer", "To
 __all__ += ["episode_usage", "logged_calls", "make_model", "model_spec"]
 
 SMOLLM = "smollm"
-"""The model that comes with a package, for ``--model`` and wherever a model is named."""
+"""Name of the model that a package ships, wherever a model is named, as in ``--model``."""
 
 MODELS = Registry("chat model", "gym_memory.models", components.MODELS)
 
 
 def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:
-    """Return the spec of a model; ``model=smollm`` without a ``base_url`` is a kind of its own.
+    """Return the spec of a model; ``model=smollm`` without a ``base_url`` becomes ``smollm``.
 
     >>> model_spec("openai", {"model": "smollm", "max_tokens": 1000})
     'smollm?max_tokens=1000'
@@ -37,9 +37,9 @@ def model_spec(kind: str, kwargs: Mapping[str, Any]) -> Spec:
 
 
 def make_model(spec: str | ChatModel) -> Any:
-    """Build a chat model from a name with parameters; return a ready model as it is.
+    """Build a chat model from a name with parameters; return a given model unchanged.
 
-    The environment gives ``openai`` what it lacks: ``GYM_MEMORY_MODEL``, ``OPENAI_BASE_URL``,
+    Defaults of ``openai`` come from the environment: ``GYM_MEMORY_MODEL``, ``OPENAI_BASE_URL``,
     ``OPENAI_API_KEY``.
 
     >>> make_model("openai?model=qwen&base_url=http://localhost:8000/v1")

@@ -1,4 +1,4 @@
-"""The chat-model protocol: a request in, a reply out, and the form that a reply is held to."""
+"""Chat-model protocol: a request, a reply, and the form of a reply."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPENING = re.compile(r"[{\[]")
 
 
 class Message(TypedDict):
-    """One turn of a chat, as on the OpenAI wire."""
+    """A turn of a chat, as in the OpenAI API."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -31,11 +31,11 @@ class Message(TypedDict):
 class Request:
     """A call of a chat model; usage is counted by ``role`` (``extract``, ``plan``, ...).
 
-    A ``temperature`` of None leaves it to the server; ``seed`` is part of the cache's key.
-    ``max_tokens`` are those of the answer; a model that reasons gets room for its thoughts beyond
-    them, unless ``thinks`` is False. ``schema`` is a pydantic model of a JSON answer (one repair),
-    or a :class:`Form`; ``strict`` holds the answer to it during generation, where the model or
-    server can.
+    A ``temperature`` of None leaves it to the server; ``seed`` is part of the cache key.
+    ``max_tokens`` limits the answer; a reasoning model gets further tokens for its thoughts,
+    unless ``thinks`` is False. ``schema`` is a pydantic model of a JSON answer (with one repair)
+    or a :class:`Form`; with ``strict``, the answer is constrained to it during generation if the
+    model or server supports that.
     """
 
     messages: Sequence[Message]
@@ -50,10 +50,10 @@ class Request:
 
 
 class Tokens(NamedTuple):
-    """Tokens of one call, as the server counts them.
+    """Tokens of a call, as the server counts them.
 
-    ``prompt`` includes ``cached``, ``completion`` includes ``reasoning``. ``estimated``: the server
-    reports no usage, or a part of it, and the rest is counted from the text.
+    ``prompt`` includes ``cached``, ``completion`` includes ``reasoning``. They are ``estimated`` if
+    the server reports only a part of its usage and the rest is counted from the text.
     """
 
     prompt: int = 0
@@ -64,15 +64,15 @@ class Tokens(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Return the tokens that a hard stop counts."""
+        """Return the tokens that count for a hard stop."""
         return self.prompt + self.completion
 
 
 class Reply(NamedTuple):
     """An answer; ``hit`` if from the response cache, ``parsed`` if the request has a schema.
 
-    ``thought`` is what a reasoning model wrote before its answer; it is no part of ``text``.
-    ``model`` is the server's own name of what answered; empty if it gives none.
+    ``thought`` is the reasoning before the answer, which is not part of ``text``. ``model`` is the
+    server's name for the model; empty if it gives none.
     """
 
     text: str
@@ -85,7 +85,7 @@ class Reply(NamedTuple):
 
 
 class ChatModel(Protocol):
-    """A language model, as roles and policies use it; may be used from many threads."""
+    """A language model for roles and policies; thread-safe."""
 
     def complete(self, request: Request) -> Reply:
         """Answer a chat; raises ModelError, ModelSetupError or BudgetExceededError."""
@@ -108,9 +108,9 @@ class Scorer(Protocol):
 
 
 class Form(NamedTuple):
-    r"""Text with slots: the last one takes one of ``options``, every other one a free line.
+    r"""A text with slots: the last one takes one of ``options``, every other one a free line.
 
-    A local model writes the text itself; a server by a grammar, or as a JSON object of the slots.
+    A local model writes the text directly, a server by a grammar or as a JSON object of the slots.
 
     >>> form = Form("Thought: {thought}\nAction: {action}", ("look", "go east"))
     >>> form.pour('{"thought": "Nothing here.", "action": "go east"}')
@@ -121,7 +121,7 @@ class Form(NamedTuple):
     options: tuple[str, ...]
 
     def parts(self) -> list[tuple[str, str]]:
-        """Return the slots, each after the text before it."""
+        """Return the slots, each with the text before it."""
         found = [(lead, slot) for lead, slot, _, _ in string.Formatter().parse(self.template)]
         if not self.options or not found or not all(slot for _, slot in found):
             raise InvalidArgumentError(
@@ -171,7 +171,7 @@ def _quoted(text: str) -> str:
 
 
 def json_values(text: str) -> Iterator[Any]:
-    """Yield the JSON objects and arrays in ``text``, in order, whatever surrounds them.
+    """Yield the JSON objects and arrays in ``text``, in order, and ignore other text.
 
     >>> list(json_values('Sure! [1] and then ```{"action": "go east"}```'))
     [[1], {'action': 'go east'}]
@@ -207,7 +207,7 @@ def _where(location: tuple[Any, ...]) -> str:
 
 
 def repair_messages(messages: Sequence[Message], answer: str, error: ModelError) -> list[Message]:
-    """Return the chat that asks for an answer again, with the fault of the last one."""
+    """Return the chat that requests another answer and states the fault of the last one."""
     return [
         *messages,
         {"role": "assistant", "content": answer[:_QUOTED]},

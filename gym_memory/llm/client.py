@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible endpoint: a cloud service, vLLM, SGLang, Ollama, llama.cpp, ..."""
+"""Client of any OpenAI-compatible endpoint: a cloud service, vLLM, Ollama, llama.cpp, ..."""
 
 from __future__ import annotations
 
@@ -43,29 +43,29 @@ __all__ = ["OpenAIChat", "read_tokens"]
 
 _OPENAI = "https://api.openai.com/v1"
 _OF_OPENAI = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-"""Header to environment variable, for OpenAI itself."""
+"""Environment variable of each header, for OpenAI itself."""
 _PREFLIGHT_SECONDS = 6.0
 _PREFLIGHT_CALLS = 5
 _JSON_MODES = ("off", "object", "schema", "grammar")
 _MOST_CHANGES = 10
-"""Changes of a request that are tried after one refusal."""
+"""Most changes of a request that are tried after one refusal."""
 _REJECTED = frozenset({400, 405, 406, 413, 415, 422, 429, 500, 501})
-"""Statuses by which servers refuse a part of a request."""
+"""Statuses with which servers refuse a part of a request."""
 _HOPELESS = frozenset({401, 402, 403, 404, 410, 451})
-"""Statuses of requests that no other one helps: the key, the money or the model is missing."""
+"""Statuses that no change of the request helps: the key, credit or model is missing."""
 _PROMPT_MARGIN = 1.2
-"""Factor on an estimated prompt where the context of a server is known."""
+"""Factor on the estimated size of a prompt if the context of the server is known."""
 _LEAST_ANSWER = 16
 _NAME_CHARS = 100
-"""Characters of a model's name that a row keeps."""
+"""Most characters of a model's name in a row."""
 
 
 class OpenAIChat(BaseChatModel):
     """A chat model behind the OpenAI wire format.
 
-    The key is read from the environment, so that no config, log or file can hold it. What a server
-    refuses of a request (the limit's field, a temperature, the system role, a response format) is
-    learnt from its error once, and reported.
+    The key is read from the environment, so that no config, log or file can have it. If a server
+    refuses a part of a request (the field of the limit, a temperature, the system role, a response
+    format), the client learns this once from the error and reports it.
 
     Args:
         model: The model's name; default: the environment's ``GYM_MEMORY_MODEL``.
@@ -75,11 +75,11 @@ class OpenAIChat(BaseChatModel):
         json_mode: Request JSON by the prompt alone (``off``), as any ``object`` or by ``schema``;
             ``grammar``: as ``schema``, with text of a form by a grammar (llama.cpp).
         limit_field: The server's limit of an answer, ``max_tokens`` or ``max_completion_tokens``;
-            empty learns it.
-        reasoning: Whether the model thinks before it answers, so that answers get room for it; by
-            default its name and its first answer decide.
-        temperature: Sampling temperature of every call; by default that of the agent, and where it
-            has none, the server's.
+            if empty, it is learned.
+        reasoning: Whether the model thinks before it answers and so needs more tokens; by default,
+            its name and its first answer decide.
+        temperature: Sampling temperature of every call; default: that of the agent, or else that of
+            the server.
         extra: Further fields of every request, as JSON: ``{"reasoning_effort": "low"}``.
         prompt_price: US dollars a million prompt tokens; default: the model's row of the price
             table in the environment's ``GYM_MEMORY_PRICES`` (JSON or the path of a JSON file).
@@ -119,7 +119,7 @@ class OpenAIChat(BaseChatModel):
     ):
         name = os.environ.get("GYM_MEMORY_MODEL", "") if model in (None, "") else model
         if isinstance(name, int | float) and not isinstance(name, bool):
-            name = str(name)  # a model may be called 500
+            name = str(name)  # a model's name may be 500
         if not name or not isinstance(name, str):
             raise ModelSetupError(
                 "expected the name of a model: give --model, ?model=... or set GYM_MEMORY_MODEL"
@@ -128,7 +128,7 @@ class OpenAIChat(BaseChatModel):
             raise InvalidArgumentError(
                 f"expected json_mode as one of {', '.join(_JSON_MODES)}, got {json_mode!r}"
             )
-        if not str(key_env).isidentifier():  # not shown: it may be the key itself
+        if not str(key_env).isidentifier():  # not in the message: it may be the key itself
             raise InvalidArgumentError("expected key_env as the name of an environment variable")
         if not check_amount("timeout", timeout):
             raise InvalidArgumentError(f"expected timeout in seconds > 0, got {timeout!r}")
@@ -153,7 +153,7 @@ class OpenAIChat(BaseChatModel):
         self.reasoning = reasoning
 
     def identity(self) -> dict[str, Any]:
-        """Return endpoint, model and JSON mode, and what the user adds to every request."""
+        """Return endpoint, model, JSON mode and the extra fields of every request."""
         own: dict[str, Any] = {
             "base_url": self.base_url,
             "model": self.name,
@@ -164,7 +164,7 @@ class OpenAIChat(BaseChatModel):
         return {**own, **({"extra": self.extra} if self.extra else {})}
 
     def notes(self) -> tuple[str, ...]:
-        """Return what was learnt about the server, in sentences."""
+        """Return sentences about what was learned of the server."""
         return self.learnt.notes
 
     @property
@@ -173,16 +173,16 @@ class OpenAIChat(BaseChatModel):
         return self.learnt.reasons if self.reasoning is None else self.reasoning
 
     def note_reasoning(self, reasons: bool = True) -> None:
-        """Give answers room for thoughts from now on, or no longer."""
+        """Start or stop to give answers more tokens for thoughts."""
         self.learnt.reasons, self.learnt.settled = reasons, True
 
     @property
     def may_reason(self) -> bool:
-        """True if a cut answer may be a thought: it is unknown, and was never tried."""
+        """True if a cut answer may be a thought, since it is unknown whether the model reasons."""
         return self.reasoning is None and not self.learnt.settled and not self.learnt.reasons
 
     def limit(self, request: Request) -> int:
-        """Return the most tokens of an answer, at least what the server takes as a limit."""
+        """Return the limit of an answer in tokens, at least the lowest that the server accepts."""
         return max(super().limit(request), self.learnt.now.least)
 
     def _key(self) -> str:
@@ -195,7 +195,7 @@ class OpenAIChat(BaseChatModel):
 
     @functools.cached_property
     def endpoint(self) -> Endpoint:
-        """Return the connections to the server of the model."""
+        """Return the connections to the model's server."""
         self._key()
         return endpoint(self.base_url or _OPENAI, self._place())
 
@@ -212,11 +212,11 @@ class OpenAIChat(BaseChatModel):
     # ------------------------------------------------------------ calls
 
     def preflight(self, trial: Request | None = None) -> None:
-        """Make a short call, again for 6 s if it fails; kept answers need no server.
+        """Make a short call, and repeat it for 6 s if it fails; cached answers need no server.
 
-        ``trial`` is a call as the agent makes it, so that a parameter that the server refuses is
-        learnt, or reported, before the first game. Its answer may take as long as any other: a
-        server may load the model first, and a model may think.
+        ``trial`` is a call as the agent makes it, so that refused parameters are learned or
+        reported before the first game. Its answer has the usual timeout, since a server may load
+        the model first and a model may think.
         """
         if self.cache:
             return
@@ -228,7 +228,7 @@ class OpenAIChat(BaseChatModel):
                 self._respond(request, self.timeout)
                 return
             except Failure as failure:
-                if failure.kind in ("rate_limit", "refusal", "answer"):  # it is there
+                if failure.kind in ("rate_limit", "refusal", "answer"):  # the server is there
                     return
                 reason, wait = failure, self._wait(failure, attempt, request.messages)
             if time.monotonic() + wait > deadline or attempt == _PREFLIGHT_CALLS - 1:
@@ -245,7 +245,7 @@ class OpenAIChat(BaseChatModel):
         )
 
     def _look_for_server(self, seconds: float) -> None:
-        """Raise Failure without a server; any response shows one, an error too."""
+        """Raise Failure without a server; any response shows one, even an error."""
         try:
             self.endpoint.get("/models", self._headers(), min(self.timeout, seconds))
         except Failure as failure:
@@ -257,7 +257,7 @@ class OpenAIChat(BaseChatModel):
         return self._respond(request, self.timeout)
 
     def _respond(self, request: Request, seconds: float) -> Reply:
-        """Send a request; where the server refuses a part of it, send it in another way."""
+        """Send a request, and send it in another way if the server refuses a part of it."""
         dialect = self.learnt.now
         if self.learnt.is_cut(tokens_of(request.messages)):
             raise Failure("context", self.learnt.cut_note)
@@ -276,17 +276,17 @@ class OpenAIChat(BaseChatModel):
                 return self._completion(content, request, change)
             if _names_something(later) and later.message != error.message:
                 self.learnt.adopt(change, error.message)
-                dialect, error = change, later  # it took this, and refuses something else
+                dialect, error = change, later  # it accepts this and refuses another part
         self.learnt.guessed = self.learnt.guessed or len(tried) > 1
         raise self._failure(first)
 
     def _next_change(
         self, request: Request, dialect: Dialect, error: ErrorReport, tried: set[Dialect]
     ) -> Dialect | None:
-        """Return the next dialect to try after an error; None if there is none to try."""
+        """Return the next dialect to try after an error; None if there is none."""
         body, prompt = self._body(request, dialect), tokens_of(request.messages)
         words = _words(error)
-        # A request may be too large for a rate, however long one waits.
+        # A request may be too large for a rate limit, so that waiting does not help.
         too_large = is_about_context(words)
         if error.status not in _REJECTED or (error.status == 429 and not too_large):
             return None
@@ -298,10 +298,10 @@ class OpenAIChat(BaseChatModel):
         return next((one for one in guesses if one not in tried), None)
 
     def _exchange(self, body: Mapping[str, Any], seconds: float) -> tuple[Any, ErrorReport | None]:
-        """Send a body once; return the content of the response, and the error that it reports."""
+        """Send a body once; return the content of the response and the error in it."""
         data, headers = json.dumps(body).encode(), self._headers()
         response = self.endpoint.post("/chat/completions", data, headers, seconds)
-        # A server may send the key back, in an error or as part of its answer.
+        # A server may send the key back, in an error or in its answer.
         received = without_known(response.body.decode("utf-8-sig", "replace"))
         try:
             content = json.loads(received)
@@ -356,7 +356,7 @@ class OpenAIChat(BaseChatModel):
         return {**body, **self.extra}
 
     def _limit(self, request: Request, dialect: Dialect) -> int:
-        """Return the limit to send: that of the model, as far as the server allows."""
+        """Return the limit to send: that of the model, within the bounds of the server."""
         limit = max(self.limit(request), dialect.least)
         if dialect.most:
             limit = min(limit, dialect.most)
@@ -386,7 +386,7 @@ class OpenAIChat(BaseChatModel):
             raise Failure("answer", message, tokens=tokens)
         text, schema = choice.text, request.schema
         if isinstance(schema, Form) and not (self.json_mode == "grammar" and dialect.grammar):
-            with contextlib.suppress(ModelError):  # else the text stays as it is
+            with contextlib.suppress(ModelError):  # otherwise the text stays unchanged
                 text = schema.pour(text)
         named = content.get("model")
         model = self._scrubbed(named)[:_NAME_CHARS] if isinstance(named, str) else ""
@@ -424,14 +424,14 @@ class OpenAIChat(BaseChatModel):
 
 @functools.cache
 def _learnt(url: str, model: str, json_mode: str, limit_field: str) -> LearntDialect:
-    """Return the state that all clients of a model share; each episode has its own client."""
+    """Return the state that all clients of a model share, as each episode has its own client."""
     reasons = reasons_by_name(model)
     limit = limit_field or LIMIT_FIELDS[reasons and url == _OPENAI]
     return LearntDialect(Dialect(limit=limit), reasons)
 
 
 def _cut_answer(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what other servers send for an answer that was cut before it began."""
+    """Return the content that other servers send for an answer cut before it began."""
     choice = {"message": {"content": ""}, "finish_reason": "length"}
     limits = (body[name] for name in LIMIT_FIELDS if name in body)
     return {"choices": [choice], "usage": {"completion_tokens": next(limits, 0)}}
@@ -451,14 +451,14 @@ def _words(error: ErrorReport) -> str:
 
 
 def _names_something(error: ErrorReport) -> bool:
-    """True for an error that no guess about the request can help."""
+    """True for an error that no change of the request can help."""
     words = _words(error)
     named = names_a_part(words) or is_about_context(words) or "content_filter" in words
     return named or error.status >= 500
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Put the system's messages before the first message of the user."""
+    """Move the system messages into the first message of the user."""
     rules = [m["content"] for m in messages if m["role"] == "system"]
     others = [m for m in messages if m["role"] != "system"]
     if rules and others:
@@ -480,7 +480,7 @@ def _read_extra(text: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _header(name: str) -> str:
-    """Return the value of an environment variable for a header, without blanks around it."""
+    """Return the value of an environment variable for a header, without surrounding blanks."""
     value = os.environ.get(name, "").strip()
     if not value.isascii() or not value.isprintable() or " " in value:
         add_secret(value)

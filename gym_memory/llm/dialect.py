@@ -1,4 +1,4 @@
-"""Dialects of servers, learnt once from their refusals."""
+"""Dialects of servers, learned once from their refusals."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Dialect", "LearntDialect", "is_about_context", "is_about_cut", "reas
 
 LIMIT_FIELDS = ("max_tokens", "max_completion_tokens", "")
 FORMATS = ("schema", "object", "")
-"""Response formats from the strictest to none."""
+"""Response formats, from the strictest to none."""
 
 
 class Dialect(NamedTuple):
-    """A way to send requests; ``limit`` names the field of an answer's limit, "" sends none.
+    """A way to send requests; ``limit`` is the field of the answer's limit, or "" to send none.
 
-    ``least`` and ``most`` bound the limit that the server takes, ``context`` is its context; all
-    are in tokens and 0 where unknown.
+    ``least`` and ``most`` bound the limit that the server accepts, and ``context`` is its context;
+    all are in tokens, and 0 if unknown.
     """
 
     limit: str = LIMIT_FIELDS[0]
@@ -43,7 +43,7 @@ _NAMED = {
     "seed": r"\bseed\b",
     "stream": r"stream",
 }
-"""Patterns by which an error names a part of a request."""
+"""Patterns for errors that name a part of a request."""
 _SAID = {
     "limit": "the limit of an answer is sent as {!r}",
     "temperature": "no temperature is sent",
@@ -80,27 +80,27 @@ _BOUND = re.compile(
     r"(?:context|max\w*|limit|at most|up to|n_ctx|allow\w*|supports?|less than|or equal to|<=?)"
     r"\D{0,48}?(\d{2,8})(?![\w.]*\d)"
 )
-"""A number that an error gives as the bound."""
+"""Bound that an error states."""
 _REFUSES = re.compile(
     r"support|unknown|unexpected|unrecogni|invalid|must|only|jinja|template|cannot|not allowed"
     r"|not implemented|refus|reject"
 )
 _LEAST_ROOM = 16
 _LEAST_ANSWER = 512
-"""Limit of an answer in tokens, where a server says without a number that it is too high."""
+"""Limit of an answer in tokens after an error that it is too high, without a number."""
 _LEAST_CONTEXT = 512
-"""Tokens of the shortest prompt that may be one which a server cut."""
+"""Least tokens of a prompt that a server may have cut."""
 _LONGER, _FAR = 1.05, 1.5
-"""Ratio of two prompts that are not equally long; of an estimate that cannot be so wrong."""
+"""Least ratio of two prompts of different length, and of a count that no estimate misses so far."""
 
 
 def is_about_cut(text: str) -> bool:
-    """True if an error says that an answer ended at its limit, before anything was to be sent."""
+    """True if an error says that an answer reached its limit before any content."""
     return _CUT.search(text) is not None
 
 
 def is_about_context(text: str) -> bool:
-    """True if an error says that the prompt, perhaps with room for the answer, is too long."""
+    """True if an error says that the prompt, perhaps together with the answer, is too long."""
     return _CONTEXT.search(text) is not None
 
 
@@ -115,7 +115,7 @@ _REASONS = re.compile(
 
 
 def reasons_by_name(model: str) -> bool:
-    """True for the name of a model that thinks before it answers, unless a setting says otherwise.
+    """True if a model with this name thinks before it answers, unless a setting says otherwise.
 
     >>> [reasons_by_name(name) for name in ("openai/gpt-5-mini", "o4-mini", "qwen2.5:7b", "gpt-4o")]
     [True, True, False, False]
@@ -128,24 +128,24 @@ def reasons_by_name(model: str) -> bool:
 
 @dataclasses.dataclass
 class LearntDialect:
-    """The dialect of one model, shared by all its clients in a process; ``notes`` say what changed.
+    """A dialect of a model, shared by its clients in a process; ``notes`` say what changed.
 
-    ``reasons`` becomes True with the first thought that comes with an answer.
+    ``reasons`` becomes True with the first thought in an answer.
     """
 
     now: Dialect = Dialect()  # noqa: RUF009 - immutable
     reasons: bool = False
     settled: bool = False
-    """True once an answer has shown if the model reasons."""
+    """True once an answer has shown whether the model reasons."""
     notes: tuple[str, ...] = ()
     guessed: bool = False
-    """True once parts that an error does not name were left out by trial."""
+    """True once parts that no error names were left out by trial."""
     read: int = 0
-    """Tokens of the longest prompt, as the server counts."""
+    """Tokens of the longest prompt, as the server counts them."""
     estimate: int = 0
-    """The same as estimated, the least of prompts that the server counts as equally long."""
+    """Estimated tokens of that prompt, the least of prompts with the same count."""
     cuts: bool = False
-    """True if the server leaves out what is beyond them, without an error."""
+    """True if the server silently cuts longer prompts."""
     lock: Any = dataclasses.field(default_factory=threading.Lock, repr=False)
 
     def adopt(self, dialect: Dialect, reason: str) -> None:
@@ -160,9 +160,9 @@ class LearntDialect:
             self.notes += tuple(note for note in new if note not in self.notes)
 
     def note_prompt(self, estimate: int, counted: int) -> None:
-        """Compare a prompt as estimated with what a server counts, to notice one that is cut.
+        """Compare the estimated size of a prompt with the server's count, to detect a cut.
 
-        A server that cuts prompts, as Ollama does, counts longer ones as exactly equally long.
+        A server that cuts prompts, such as Ollama, counts all longer ones as equally long.
         """
         with self.lock:
             if counted < max(self.read, _LEAST_CONTEXT) or self.cuts:
@@ -176,12 +176,12 @@ class LearntDialect:
             self.notes += (self.cut_note,) if self.cuts else ()
 
     def is_cut(self, estimate: int) -> bool:
-        """True for a prompt of which the server would leave out a part."""
+        """True for a prompt that the server would cut."""
         return self.cuts and estimate >= self.estimate
 
     @property
     def cut_note(self) -> str:
-        """Return the sentence about a server that cuts prompts."""
+        """Return the note on a server that cuts prompts."""
         return (
             f"the server reads {self.read} tokens of a prompt and leaves out the rest without an "
             "error: give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)"
@@ -198,9 +198,9 @@ def named_changes(
 ) -> Iterator[Dialect]:
     """Yield the dialects that leave out or rename the part that an error names, likeliest first.
 
-    ``prompt`` is the size of the prompt in tokens, as estimated.
+    ``prompt`` is the estimated size of the prompt in tokens.
     """
-    if status >= 500 and not _REFUSES.search(error):  # it may have failed for another reason
+    if status >= 500 and not _REFUSES.search(error):  # the failure may have another reason
         return
     sent = _sent(dialect, body)
     wanted = int(body.get(dialect.limit, 0)) if dialect.limit else 0
@@ -217,7 +217,7 @@ def named_changes(
 
 
 def guessed_changes(dialect: Dialect, body: dict[str, Any]) -> Iterator[Dialect]:
-    """Yield dialects without one part of a request, then without any of them."""
+    """Yield dialects without one part of a request, then without all parts."""
     least = dialect
     for part in _sent(dialect, body):
         if part != "stream":
@@ -227,7 +227,7 @@ def guessed_changes(dialect: Dialect, body: dict[str, Any]) -> Iterator[Dialect]
 
 
 def _sent(dialect: Dialect, body: dict[str, Any]) -> list[str]:
-    """Return the parts of a request that could be left out or sent in another way."""
+    """Return the parts of a request that can be left out or sent in another way."""
     there = {
         "temperature": "temperature" in body,
         "limit": bool(dialect.limit),
@@ -255,7 +255,7 @@ def _without(dialect: Dialect, part: str) -> Iterator[Dialect]:
 
 
 def _smaller(dialect: Dialect, text: str, wanted: int, prompt: int) -> Iterator[Dialect]:
-    """Yield dialects with a lower limit, where an error says that it is too high."""
+    """Yield dialects with a lower limit if an error says that it is too high."""
     about_context = is_about_context(text)
     if not about_context and not (re.search(_NAMED["limit"], text) and _TOO_LARGE.search(text)):
         return

@@ -1,4 +1,4 @@
-"""Connections to a server: one deadline a call, bounded responses, and no secret in an error."""
+"""Connections to a server: one deadline per call, bounded responses, and no secret in errors."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["Endpoint", "Response", "endpoint"]
 
 _CONNECT_SECONDS = 5.0
 _MOST_CONNECTIONS = 64
-"""Idle connections that are kept; more calls at once open others."""
+"""Most idle connections in the pool; more calls at once open others."""
 _MAX_BYTES = 1 << 23
-"""Bytes of a response; a whole answer in escapes, and as much reasoning, fit into it."""
+"""Most bytes of a response: enough for an answer in escapes and as much reasoning."""
 _PIECE = 1 << 16
 
 
@@ -41,7 +41,7 @@ class Response(NamedTuple):
 
 
 class Endpoint:
-    """The server of a URL, reached directly or behind the proxy that the environment names.
+    """A server of a URL, reached directly or through the environment's proxy.
 
     ``place`` names it in messages.
     """
@@ -63,7 +63,7 @@ class Endpoint:
     ) -> Response:
         """Send a request and read the response.
 
-        What a library raises may quote headers, so no error of one is passed on or chained.
+        Errors of libraries may quote headers, so none is passed on or chained.
         """
         errors = self._library.exceptions
         deadline = time.monotonic() + seconds
@@ -122,7 +122,7 @@ class Endpoint:
 
 @functools.cache
 def endpoint(url: str, place: str) -> Endpoint:
-    """Return what all models of a URL share in this process; each episode has its own model."""
+    """Return the endpoint that all models of a URL share in this process."""
     return Endpoint(url, place)
 
 
@@ -133,9 +133,9 @@ _deadline: ContextVar[float] = ContextVar("gym_memory_llm_deadline")
 
 
 class _TimedReader(io.RawIOBase):
-    """The incoming bytes of a connection, read until a deadline.
+    """A reader of a connection with a deadline.
 
-    A socket's own timeout begins again with every byte.
+    The timeout of a socket would start again with every byte.
     """
 
     def __init__(self, raw: io.RawIOBase, sock: Any, deadline: float):
@@ -161,7 +161,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedResponse(HTTPResponse):
-    """A response whose status, headers, chunks and trailers arrive before the deadline."""
+    """A response whose status, headers, chunks and trailers must arrive before the deadline."""
 
     def __init__(self, sock: Any, *args: Any, **kwargs: Any):
         super().__init__(sock, *args, **kwargs)
@@ -171,7 +171,7 @@ class _TimedResponse(HTTPResponse):
 
 
 def _timed(connection: type[Any]) -> type[Any]:
-    """Return a class of connections that keep to the deadline."""
+    """Return a class of connections with a deadline."""
 
     class TimedConnection(connection):
         response_class = _TimedResponse
@@ -201,9 +201,9 @@ def _read(response: BaseHTTPResponse, deadline: float) -> Response:
 
 
 def _unpacking(encoding: str) -> Callable[[bytes, int], bytes]:
-    """Return what turns a piece of a response into at most so many bytes.
+    """Return a function that decompresses a piece of a response, up to a number of bytes.
 
-    None is requested, but some gateways compress all they send.
+    No compression is requested, but some gateways always compress.
     """
     if encoding in ("", "identity"):
         return lambda piece, most: piece

@@ -21,23 +21,23 @@ __all__ = ["TransformersChat", "likelihoods"]
 class TransformersChat(BaseChatModel):
     """A causal language model in this process.
 
-    The weights are loaded at the first call, once a process; calls from several threads take turns.
-    To keep a GPU busy, use a server such as vLLM behind ``openai``.
+    The weights are loaded at the first call, once per process; calls from several threads take
+    turns. To keep a GPU busy, use a server such as vLLM through ``openai``.
 
     Args:
         model: Folder or hub name of the weights; nothing is fetched unless ``download``.
         device: ``cpu``, ``cuda``, ``cuda:1``, ...
         dtype: ``auto`` (as stored), ``float32``, ``bfloat16``, ``float16``.
-        prefix: Reuse the beginnings of the latest prompts; False for models with sliding windows.
-        download: Whether weights that are not on disk may be fetched from the hub.
-        reasoning: Whether the model thinks before it answers, so that answers get room for it.
+        prefix: Whether to reuse the beginnings of recent prompts; not for sliding windows.
+        download: Whether missing weights may be fetched from the hub.
+        reasoning: Whether the model thinks before it answers and so needs more tokens.
         cache: Path of the response cache, or None for none.
         max_tokens: Hard stop in tokens.
         budget: Path of the file that shares the hard stop among processes.
     """
 
     extra: ClassVar[str] = "semantic"
-    """The extra that brings what it needs, for messages."""
+    """Extra that installs the requirements, for messages."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class TransformersChat(BaseChatModel):
             check_installed(package, self.extra, "local language models")
 
     def own_weights(self, device: str) -> tuple[Any, Any]:
-        """Load a tokenizer and a model that no other caller uses, for training."""
+        """Load a tokenizer and a model for this caller alone, as for training."""
         tokenizer, model, _ = _weights.__wrapped__(
             self._folder(), device, self.dtype, self.download
         )
@@ -120,7 +120,7 @@ class TransformersChat(BaseChatModel):
                 write_json(writer, request.schema.model_json_schema())
             else:
                 writer.free(most=most)
-            # The prefix kept is not counted: a result must not depend on earlier episodes.
+            # The cached prefix is not counted: a result must not depend on earlier episodes.
             tokens = Tokens(len(prompt), 0, len(writer.ids))
             return Reply(writer.text, tokens, "stop" if writer.ended else "length")
 
@@ -178,7 +178,7 @@ class TransformersChat(BaseChatModel):
 
 
 _turn = threading.RLock()
-"""Weights are loaded, and text goes through them, one call at a time."""
+"""Lock for loading weights and running them, one call at a time."""
 
 
 @functools.lru_cache(maxsize=4)
@@ -204,7 +204,7 @@ def _weights(name: str, device: str, dtype: str, download: bool) -> tuple[Any, A
 def likelihoods(model: Any, start: PromptState, tails: Sequence[Sequence[int]]) -> list[float]:
     """Return log-likelihoods of continuations of a prompt, without gradients.
 
-    Computes them as one tree, equal beginnings once (SpecInfer, Miao et al. 2024).
+    They are computed as one tree, with equal beginnings only once (SpecInfer, Miao et al. 2024).
     """
     torch = require("torch", "semantic", "local language models")
     tokens, parents, depths = [-1], [-1], [0]  # node 0 is the end of the prompt
@@ -223,7 +223,7 @@ def likelihoods(model: Any, start: PromptState, tails: Sequence[Sequence[int]]) 
             path.append(node)
         paths.append(path)
     logs = [start.logits.log_softmax(-1)[None]]
-    row = {0: 0}  # node to row of its logits; nothing comes after the others
+    row = {0: 0}  # row of logits by node; other nodes have no successor
     with_next = set(parents)
     inner = [node for node in range(1, len(tokens)) if node in with_next]
     row |= {node: at for at, node in enumerate(inner, 1)}

@@ -1,4 +1,4 @@
-"""The base of every chat model: response cache, hard stops, counters, retries, JSON repair."""
+"""Base of chat models: response cache, hard stops, counters, retries, JSON repair."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ __all__ = ["MAX_ANSWER_CHARS", "MOST_FAILURES", "BaseChatModel", "Failure", "Res
 __all__ += ["THINKING_TOKENS", "call_key", "prompt_ceiling"]
 
 MAX_ANSWER_CHARS = 200_000
-"""Characters of an answer; a longer one is refused."""
+"""Most characters of an answer; a longer one is refused."""
 MOST_FAILURES = 18
-"""Attempts in a row that may fail in a run, three calls with the usual retries."""
+"""Failed attempts in a row that end a run: three calls with the usual retries."""
 THINKING_TOKENS = 16_384
-"""Room for thoughts beyond an answer; published runs of reasoning models use 8,000 to 32,000."""
+"""Tokens for thoughts before an answer; published runs of reasoning models use 8,000 to 32,000."""
 _LEAST_TRIAL = 16
-"""Limit from which a cut answer is requested once more, with room for thoughts."""
+"""Least limit with which a cut answer is requested again with tokens for thoughts."""
 _USUAL_ANSWER = 1024
-"""Tokens that an answer is expected to take before one came, at most its own limit."""
+"""Expected tokens of a first answer, at most its own limit."""
 _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 
 
 class Failure(Exception):
-    """One failed attempt; becomes a :class:`ModelError` when the attempts run out.
+    """A failed attempt, which becomes a :class:`ModelError` after the last one.
 
-    ``wait`` is in seconds, by the server's wish; ``tokens`` None counts as all the call could take.
+    ``wait`` is the server's request in seconds; ``tokens`` None counts as the most of the call.
     """
 
     def __init__(
@@ -79,9 +79,10 @@ class Failure(Exception):
 
 
 class BaseChatModel(ABC):
-    """A chat model with its cache, budget and meter; a subclass makes the single call.
+    """A chat model with cache, budget and meter, whose subclasses make a single call.
 
-    Arguments are as of :class:`~gym_memory.llm.client.OpenAIChat`; a stop in dollars needs a price.
+    The arguments are those of :class:`~gym_memory.llm.client.OpenAIChat`; a stop in dollars needs
+    a price.
     """
 
     def __init__(
@@ -136,7 +137,7 @@ class BaseChatModel(ABC):
         return False
 
     def note_reasoning(self, reasons: bool = True) -> None:  # noqa: B027 - others are known
-        """Give answers room for thoughts from now on, or no longer."""
+        """Start or stop to give answers more tokens for thoughts."""
 
     @property
     def may_reason(self) -> bool:
@@ -148,7 +149,7 @@ class BaseChatModel(ABC):
         return ()
 
     def limit(self, request: Request) -> int:
-        """Return the most tokens that an answer and the thoughts before it may take."""
+        """Return the most tokens for an answer and the thoughts before it."""
         return request.max_tokens + THINKING_TOKENS * (self.reasons and request.thinks)
 
     @abstractmethod
@@ -182,7 +183,7 @@ class BaseChatModel(ABC):
 
     def _attempts(self, request: Request) -> Reply:
         ceiling, attempt = prompt_ceiling(request.messages, request.schema), 0
-        trial = False  # whether it is tried if the model reasons
+        trial = False  # True while testing whether the model reasons
         while True:
             limit = self.limit(request)
             try:
@@ -200,12 +201,12 @@ class BaseChatModel(ABC):
                     self._count_answer(request, answer, time.perf_counter())
                     raise BudgetExceededError(_CUT_BY_STOP.format(most))
                 if self.may_reason and request.thinks and request.max_tokens >= _LEAST_TRIAL:
-                    # A cut answer may be nothing but a thought.
+                    # A cut answer may be only a thought.
                     self.note_reasoning()
                     trial = True
                 if self.limit(request) > limit:
                     self._count_answer(request, answer, time.perf_counter())
-                    continue  # now there is room for thoughts
+                    continue  # now with tokens for thoughts
                 if answer.text.strip() and (thinks or not self.reasons):
                     return answer
                 self._count_answer(request, answer, time.perf_counter())
@@ -223,9 +224,9 @@ class BaseChatModel(ABC):
         return call_key(self.identity())
 
     def _note(self, failure: Failure) -> None:
-        """Note a failed attempt; raise ModelDownError after too many in a row of a run.
+        """Count a failed attempt; raise ModelDownError after too many in a row within a run.
 
-        A policy in a loop of its own goes on with its fallbacks.
+        Outside of a run, a policy continues with its fallbacks.
         """
         for meter in (self.meter, *current_scope().meters):
             meter.note(f"a call failed: {failure}", failure.kind)
@@ -241,22 +242,22 @@ class BaseChatModel(ABC):
             )
 
     def _wait(self, failure: Failure, attempt: int, messages: Sequence[Message]) -> float:
-        """Return the seconds to the next attempt: the server's wish, else exponential."""
+        """Return the seconds to the next attempt: the server's request, or else exponential."""
         if failure.wait is not None:
             return min(max(failure.wait, 0.0), self.max_wait)
-        # Jitter keeps many waiting callers apart; derived, so no random state is touched.
+        # Jitter separates waiting callers; it is derived, so no random state changes.
         seed = hashlib.sha256(f"{attempt}{messages[-1]['content']}".encode("utf-8", "replace"))
         jitter = seed.digest()[0] / 255
         return min(self.backoff * 2**attempt * (0.5 + jitter / 2), self.max_wait)
 
     def _expected(self, request: Request) -> int:
-        """Return the tokens of an answer without which no call is made under a hard stop."""
+        """Return the least tokens for an answer with which a call is made under a hard stop."""
         usual = max(self._longest, min(request.max_tokens, _USUAL_ANSWER))
         return min(usual, self.limit(request))
 
     @contextmanager
     def _spending(self, prompt: int, least: int, most: int) -> Iterator[tuple[Any, int]]:
-        """Reserve a call in every budget; yield what settles it, and the answer's most tokens."""
+        """Reserve a call in every budget; yield a function to settle it and the answer's limit."""
         own = () if self.budget is None else (self.budget,)
         budgets = (*own, *current_scope().budgets)
         price = self.price
@@ -286,7 +287,7 @@ class BaseChatModel(ABC):
             settle(Tokens())
             raise
         except BaseException:
-            settle(None)  # interrupted under way: the server may bill it
+            settle(None)  # interrupted: the server may bill it
             raise
 
     def _count_answer(self, request: Request, answer: Reply, started: float) -> None:
@@ -333,14 +334,14 @@ class BaseChatModel(ABC):
 
 
 def _cut_to(request: Request, tokens: int, limit: int) -> Request:
-    """Return a request whose answer, with its thoughts, may take so many tokens."""
+    """Return a request with a limit for the answer and its thoughts."""
     if tokens == limit:
         return request
     return dataclasses.replace(request, max_tokens=tokens, thinks=False)
 
 
 def _without_thoughts(answer: Reply, request: Request) -> Reply:
-    """Take the thoughts out of an answer, before anything reads it; count what it took."""
+    """Remove the thoughts from an answer before it is read, and count its tokens."""
     thought, text = split_thinking(answer.text)
     thought = "\n".join(filter(None, (answer.thought, thought)))
     tokens = with_estimate(answer.tokens, request.messages, thought + text)
@@ -356,11 +357,11 @@ _SOME_CUT = "answers were cut at their limit: give the agent a higher max_tokens
 _ESTIMATED = "the server reports no usage, or a part of it: tokens are estimated from the text"
 
 _failed: Counter[str] = Counter()
-"""Attempts in a row by model: all its clients in this process share them, one an episode."""
+"""Failed attempts in a row by model, shared by its clients in this process, one per episode."""
 
 
 def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:
-    """Return an upper bound of a prompt's tokens: its UTF-8 bytes, and a few a turn."""
+    """Return an upper bound of a prompt's tokens: its UTF-8 bytes and a few per turn."""
     texts = [message["content"] for message in messages]
     if schema is not None:
         texts.append(_json_schema(schema))
@@ -410,7 +411,7 @@ def _cached_by(request: Request) -> dict[str, Any]:
 
 
 def call_key(call: Mapping[str, Any]) -> str:
-    """Return the identity of a call: a hash of its canonical JSON."""
+    """Return the key of a call: a hash of its canonical JSON."""
     text = json.dumps(call, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -420,14 +421,14 @@ def _checksum(key: str, row: Sequence[Any]) -> int:
 
 
 class ResponseCache:
-    """Answers by call in one SQLite file for threads and processes; the first answer stays."""
+    """A cache of answers by call, in an SQLite file for threads and processes."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
         self._lock = threading.Lock()
         try:
             os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
-            # Prompts and answers are the user's alone; SQLite gives its log the same permissions.
+            # Prompts and answers are private; SQLite gives its log the same permissions.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             self._db = sqlite3.connect(
                 self.path, timeout=60, check_same_thread=False, isolation_level=None
@@ -436,13 +437,13 @@ class ResponseCache:
             self._db.execute("PRAGMA synchronous=NORMAL")
             self._db.execute(_TABLE)
             for column in _LATER_COLUMNS:
-                with suppress(sqlite3.OperationalError):  # the file has it
+                with suppress(sqlite3.OperationalError):  # the column exists
                     self._db.execute(f"ALTER TABLE responses ADD COLUMN {column}")
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"expected a response cache at {self.path!r}: {error}") from error
 
     def get(self, key: str) -> Reply | None:
-        """Return the answer kept for a call, as a hit; one that was changed is none."""
+        """Return the cached answer of a call as a hit; None for a missing or changed one."""
         query = f"SELECT crc, {_KEPT} FROM responses WHERE key = ?"
         with self._reported():
             row = self._db.execute(query, (key,)).fetchone()
@@ -456,9 +457,9 @@ class ResponseCache:
         return Reply(answer, tokens, finish, hit=True, thought=thought, model=model)
 
     def put(self, key: str, reply: Reply) -> Reply:
-        """Keep an answer unless the call has one already; return the one to use."""
+        """Store an answer unless the call has one; return the answer to use."""
         row = (reply.text, reply.finish, *map(int, reply.tokens), reply.thought, reply.model)
-        for insert in ("INSERT OR IGNORE", "REPLACE"):  # REPLACE: the first one was changed
+        for insert in ("INSERT OR IGNORE", "REPLACE"):  # REPLACE: the first answer was changed
             with self._reported():
                 kept = self._db.execute(
                     f"{insert} INTO responses (key, crc, {_KEPT}) "

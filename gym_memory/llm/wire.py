@@ -1,4 +1,4 @@
-"""Read a server's answers in any of the usual forms, and errors wherever they are put."""
+"""Reading of a server's answers and errors in any of the usual formats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Choice", "ErrorReport", "error_in", "read_choice", "read_events", "r
 __all__ += ["retry_after"]
 
 _MOST_TOKENS = 1 << 40
-"""A count above it is no count."""
+"""Most tokens of a valid count."""
 _NAMES: dict[str, tuple[str, ...]] = {}
 _NAMES["prompt"] = ("prompt_tokens", "input_tokens", "prompt_eval_count", "prompt_n")
 _NAMES["prompt"] += ("promptTokenCount", "promptTokens", "inputTokens")
@@ -31,9 +31,9 @@ _NAMES["cached"] += ("cachedContentTokenCount",)
 _NAMES["reasoning"] = ("reasoning_tokens", "thoughts_tokens", "thinking_tokens")
 _NAMES["reasoning"] += ("thoughtsTokenCount", "reasoningTokens")
 _DEEPEST_COUNT = 4
-"""Levels of a usage that are looked through."""
+"""Levels of a usage that are searched."""
 _MOST_LINES = 1000
-"""Lines of one event of a stream."""
+"""Most lines of an event of a stream."""
 
 
 _CUT: tuple[str, ...] = (
@@ -45,11 +45,11 @@ _CUT: tuple[str, ...] = (
     "token_limit",
 )
 _CUT += ("max_length", "incomplete")
-"""Reasons why an answer ended that mean its limit."""
+"""Finish reasons that mean the limit of the answer."""
 
 
 class Choice(NamedTuple):
-    """The first choice of a completion."""
+    """A first choice of a completion."""
 
     text: str
     thought: str
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 def read_choice(content: Any) -> Choice | None:
-    """Return the answer in a completion; None if there is none."""
+    """Return the answer in a completion; None without one."""
     try:
         choice = min(content["choices"], key=lambda one: one.get("index") or 0)
         places = ("message", "delta", "text")
@@ -75,13 +75,13 @@ def read_choice(content: Any) -> Choice | None:
 
 
 def _refused(message: Mapping[str, Any]) -> str:
-    """Return the refusal among the parts of a content; empty if there is none."""
+    """Return the refusal among the parts of a content; empty without one."""
     parts = (part for part in _listed(message.get("content")) if isinstance(part, Mapping))
     return next((str(part["refusal"]) for part in parts if part.get("refusal")), "")
 
 
 def _called(message: Mapping[str, Any]) -> str:
-    """Return the arguments of a tool's call, where a server took the answer for one."""
+    """Return the arguments of a tool call, if a server took the answer for one."""
     calls = message.get("tool_calls") or [{"function": message.get("function_call")}]
     functions = (call.get("function") for call in calls if isinstance(call, Mapping))
     texts = (one.get("arguments") for one in functions if isinstance(one, Mapping))
@@ -89,7 +89,7 @@ def _called(message: Mapping[str, Any]) -> str:
 
 
 def read_events(body: str) -> Any:
-    """Return a stream of server-sent events as one completion; None if the text is no stream."""
+    """Return a stream of server-sent events as one completion; None for another text."""
     texts: dict[str, list[str]] = {}
     whole: dict[str, Any] = {}
     finish = None
@@ -117,16 +117,16 @@ def read_events(body: str) -> Any:
         name: "".join(parts) if all(isinstance(part, str) for part in parts) else parts
         for name, parts in texts.items()
     }
-    # A stream that ends without a reason was cut on the way.
+    # A stream without a finish reason was interrupted.
     done = finish is not None or "[DONE]" in body[-64:]
     choices = [{"message": message, "finish_reason": finish}] if done else []
     return {**whole, "choices": choices}
 
 
 def _events(body: str) -> Iterator[Any]:
-    """Yield the values of a stream; the data of an event may take several lines."""
+    """Yield the values of a stream; the data of an event may have several lines."""
     waiting: list[str] = []
-    for line in re.split(r"\r\n|\r|\n", body):  # other breaks of a line may be in a text
+    for line in re.split(r"\r\n|\r|\n", body):  # other line breaks may be part of a text
         if waiting and (not line.strip() or len(waiting) == _MOST_LINES):
             break
         if line.startswith("data:") and (waiting or line[5:].strip() not in ("", "[DONE]")):
@@ -134,7 +134,7 @@ def _events(body: str) -> Iterator[Any]:
             with contextlib.suppress(ValueError, RecursionError):
                 yield json.loads("\n".join(waiting))
                 waiting.clear()
-    if waiting:  # without it the text would have a gap
+    if waiting:  # otherwise the text would have a gap
         yield {"error": {"code": 502, "message": "an event of the stream is not whole"}}
 
 
@@ -142,7 +142,7 @@ def _events(body: str) -> Iterator[Any]:
 
 
 class ErrorReport(NamedTuple):
-    """An error that a server reports: a status as of HTTP, its code and its own words."""
+    """An error of a server: an HTTP status, its code and its message."""
 
     status: int
     code: str
@@ -156,11 +156,11 @@ _STATUS_OF = {
     "context_length": 400, "invalid": 400, "unsupported": 400, "bad_request": 400,
     "authentication": 401, "unauthorized": 401, "permission": 403, "not_found": 404,
 }  # fmt: skip
-"""Status of an error that has none of its own, by a part of its code."""
+"""Status of an error without one, by a part of its code."""
 
 
 def error_in(status: int, content: Any) -> ErrorReport | None:
-    """Return the error in a response of any status; None if it reports none."""
+    """Return the error in a response of any status; None without one."""
     if isinstance(content, list) and len(content) == 1:  # Gemini's errors are lists
         content = content[0]
     found = _error_object(content)
@@ -241,7 +241,7 @@ _HEADERS += ("ratelimit-reset", "anthropic-ratelimit-requests-reset")
 
 
 def retry_after(headers: Mapping[str, str], error: ErrorReport | None = None) -> float | None:
-    """Return the seconds that a server says to wait, wherever and however it does; else None."""
+    """Return the seconds that a server says to wait, in any format; None without them."""
     if (milliseconds := _seconds(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1e3
     waits = [_seconds(headers.get("retry-after", ""))]
@@ -297,11 +297,11 @@ def _unit(name: str) -> float:
 
 
 def read_tokens(usage: Any, text: str = "", thought: str = "", estimate: int = 0) -> Tokens:
-    """Read token counts; zeros where the server sends none, or no count.
+    """Read token counts; zeros for missing or invalid ones.
 
-    Reasoning that a server counts apart from the completion is added to it: by the sum that it
-    reports, else by what the lengths of answer and thought are closest to. A prompt has
-    ``estimate`` tokens where only the sum of prompt and completion is reported.
+    Reasoning that a server counts apart from the completion is added to it, as shown by the
+    reported sum, or else by the lengths of answer and thought. If only the sum of prompt and
+    completion is reported, the prompt has ``estimate`` tokens.
     """
     counts = list(_counts(usage))
 
@@ -319,14 +319,14 @@ def read_tokens(usage: Any, text: str = "", thought: str = "", estimate: int = 0
         completion += reasoning
     tokens = Tokens(prompt, min(count("cached"), prompt), completion, min(reasoning, completion))
     thinking = count_tokens(thought)
-    if completion and not reasoning and thinking > 3 * completion:  # only the answer was counted
+    if completion and not reasoning and thinking > 3 * completion:  # the count has only the answer
         tokens = tokens._replace(completion=completion + thinking, reasoning=thinking)
         return tokens._replace(estimated=True)
     return tokens
 
 
 def _counts(usage: Any, depth: int = 0) -> Iterator[tuple[str, int]]:
-    """Yield the counts of a usage by name, the outer ones first, however they are written."""
+    """Yield the counts of a usage by name, the outer ones first, in any format."""
     if depth == _DEEPEST_COUNT or not isinstance(usage, Mapping | list):
         return
     items = usage.items() if isinstance(usage, Mapping) else [("", one) for one in usage]
@@ -340,7 +340,7 @@ def _counts(usage: Any, depth: int = 0) -> Iterator[tuple[str, int]]:
 
 
 def _is_apart(completion: int, reasoning: int, counted: int, answer: int) -> bool:
-    """True if the tokens of a completion are without those of its reasoning."""
+    """True if the tokens of a completion exclude those of its reasoning."""
     if completion < reasoning:
         return True
     if counted == completion:

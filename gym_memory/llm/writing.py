@@ -1,7 +1,7 @@
-"""Text of local weights: prompts whose beginnings are kept, and answers held to a form.
+"""Text of local weights: prompts with cached beginnings, and answers constrained to a form.
 
-Given text goes through the model in one piece, and a choice is a walk down the trie of its
-options' tokens (the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
+Given text goes through the model in one piece. A choice walks down the trie of its options' tokens
+(the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FREE_SHARE = 2
 _MAX_ITEMS = 8
 _CONTROL = "".join(map(chr, range(32)))
 _ENDS_STRING = '"\\' + _CONTROL
-"""Characters that end a JSON string, or would have to be escaped in it."""
+"""Characters that end a JSON string or need an escape in it."""
 
 Trie = dict[int, Any]
 
@@ -30,16 +30,16 @@ Trie = dict[int, Any]
 # --- prompts ------------------------------------------------------------------------------------
 
 BLOCK = 64
-"""Tokens of the first piece of a prompt; each later one is as long as all before it."""
+"""Tokens of the first piece of a prompt; each later piece is as long as all before it."""
 
 _KEPT = 4
 
 
 class PromptState(NamedTuple):
-    """A prompt that went through a model.
+    """A state of a model after a prompt.
 
-    ``past`` holds its keys and values, which a continuation may change; ``logits`` the scores of
-    the next token, float32 of shape (vocabulary,); ``computed`` its tokens not known before.
+    ``past`` has its keys and values, which a continuation may change; ``logits`` has the scores of
+    the next token, float32 of shape (vocabulary,); ``computed`` counts its uncached tokens.
     """
 
     past: Any
@@ -49,7 +49,7 @@ class PromptState(NamedTuple):
 
 
 class Prefix:
-    """The latest prompts of one model, each kept up to its last whole piece.
+    """A cache of the latest prompts of a model, each up to its last whole piece.
 
     Pieces always end at tokens 64, 128, 256, ..., so that the bits of an answer do not depend on
     earlier calls; short pieces are slow.
@@ -57,13 +57,13 @@ class Prefix:
 
     def __init__(self, model: Any):
         self._model = model
-        self._known: list[tuple[list[int], Any]] = []  # the latest last
+        self._known: list[tuple[list[int], Any]] = []  # the latest one last
 
     def start(self, ids: Sequence[int], *, keep: bool = True) -> PromptState:
-        """Put a prompt through the model; ``keep`` uses the known prompts and adds this one."""
+        """Run a prompt through the model; with ``keep``, use the cache and add to it."""
         torch = require("torch", "semantic", "local language models")
         past, known = self._longest(ids) if keep else (None, 0)
-        ends = _piece_ends(len(ids) - 1)  # the last token's logits are always wanted
+        ends = _piece_ends(len(ids) - 1)  # the logits of the last token are always needed
         whole = ends[-1]
         for start, end in itertools.pairwise(ends):
             if start >= known:
@@ -89,7 +89,7 @@ class Prefix:
             return None, 0
         known, past = self._known[best]
         if size == len(known):
-            del self._known[best]  # goes on as the new prompt's
+            del self._known[best]  # it continues as that of the new prompt
         else:
             past = copy.deepcopy(past)
             past.crop(size - past.get_seq_length())
@@ -97,7 +97,7 @@ class Prefix:
 
 
 def _piece_ends(most: int) -> list[int]:
-    """Return where the pieces of a text end, up to ``most`` tokens; begins with 0."""
+    """Return the ends of the pieces of a text of up to ``most`` tokens, from 0 on."""
     ends = [0]
     while (end := max(2 * ends[-1], BLOCK)) <= most:
         ends.append(end)
@@ -113,10 +113,10 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 class Writer:
-    """A writer of one answer to a started prompt, whose keys and values it changes.
+    """A writer of an answer to a started prompt, whose keys and values it changes.
 
-    ``ends`` are ids that end an answer. Of ``most`` tokens free text takes at most half of what is
-    left. A ``temperature`` of 0 takes the most likely token, of equal ones the lowest id.
+    ``ends`` are the ids that end an answer. Free text takes at most half of the rest of ``most``
+    tokens. A ``temperature`` of 0 takes the likeliest token, and of equal ones the lowest id.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Writer:
         self._past, self._logits = start.past, start.logits
         self._ends, self._most, self._temperature = set(ends), most, temperature
         self._chance = self._torch.Generator(start.logits.device).manual_seed(seed)
-        self._waiting: list[int] = []  # written, not yet gone through the model
+        self._waiting: list[int] = []  # written, but not yet run through the model
         self.ids: list[int] = []
         self.ended = False
         self.passes = 0
@@ -148,15 +148,15 @@ class Writer:
 
     @property
     def left(self) -> int:
-        """Return the number of tokens that may still be written."""
+        """Return the number of tokens left."""
         return self._most - len(self.ids)
 
     def give(self, text: str) -> None:
-        """Write a text."""
+        """Write a given text."""
         self._write(self._encoded(text))
 
     def free(self, stop: str = "", most: int | None = None) -> str:
-        """Write free text up to a character of ``stop`` or the answer's end; ``most`` in tokens."""
+        """Write free text of ``most`` tokens, up to a character of ``stop`` or the answer's end."""
         first = len(self.ids)
         for _ in range(self.left // _FREE_SHARE if most is None else most):
             token = self._pick(None)
@@ -174,7 +174,7 @@ class Writer:
         return str(self._tokenizer.decode(self.ids[first:]))
 
     def choose(self, options: Sequence[str], *, last: bool = False) -> str:
-        """Write one of several texts; with ``last`` the answer ends, and one may begin another."""
+        """Write one of several texts; a ``last`` one ends the answer and may begin another."""
         end = sorted(self._ends)[:1] if last else []
         trie: Trie = {}
         for number, option in enumerate(options):
@@ -226,14 +226,14 @@ def write_form(writer: Writer, form: Form) -> None:
     for text, _ in free:
         writer.give(text)
         writer.free("\n")
-    # A space belongs to the word after it in the vocabularies in use.
+    # In the vocabularies in use, a space belongs to the word after it.
     given = lead.rstrip(" ")
     writer.give(given)
     writer.choose([lead[len(given) :] + option for option in form.options], last=True)
 
 
 def write_json(writer: Writer, schema: Mapping[str, Any]) -> None:
-    """Write JSON of a schema: objects, lists and maps of text, of enumerated values and flags."""
+    """Write JSON of a schema: objects, lists and maps of text, enumerated values and flags."""
     _value(writer, schema, schema.get("$defs", {}), "")
     writer.ended = True
 

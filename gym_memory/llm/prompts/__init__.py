@@ -1,7 +1,7 @@
-"""Prompts: one text file each, in our own words, with the slots and answer formats of the papers.
+"""Prompts, one text file each, in our own words, with the slots and answer formats of the papers.
 
-A file holds the system message, a line ``---`` and the user message, with ``$name`` as a slot
-between ``<name>`` and ``</name>``. What changes least comes first, for a server's prefix cache.
+A file has the system message, a line ``---`` and the user message, with ``$name`` as a slot
+between ``<name>`` and ``</name>``. The most stable parts come first, for a server's prefix cache.
 A system message ``@_name`` continues the file ``_name.txt``.
 """
 
@@ -28,13 +28,13 @@ _CONTROL = {
     if chr(code) not in "\n\t"
 }
 _MARK = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
-"""Combining marks, as a class of characters."""
+"""Character class of combining marks."""
 _OPEN, _CLOSE = "<＜﹤〈⟨‹", ">＞﹥〉⟩›"
-"""Angle brackets and what looks like them, as classes of characters."""
+"""Character classes of angle brackets and their look-alikes."""
 _TAG = re.compile(
     rf"[{_OPEN}](?=\s*/|[^\w{_OPEN}{_CLOSE}]*(?:\w[{_MARK}]*)+[^\w{_OPEN}{_CLOSE}]*[{_CLOSE}])"
 )
-"""Beginning or end of a tag, for a reader who overlooks blanks and invisible marks."""
+"""Beginning or end of a tag, perhaps with blanks and invisible marks inside."""
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -64,11 +64,11 @@ class Prompt:
         self._end = user.strip().rpartition("\n</")[2].partition("\n")[2]
 
     def asked_in(self, system: str, user: str) -> bool:
-        """True if a chat of these two messages is this prompt, filled."""
+        """True if a chat of these two messages is this prompt with filled slots."""
         return system.strip() == self.system and user.rstrip().endswith(self._end)
 
     def messages(self, **slots: str) -> list[Message]:
-        """Fill the slots, with tags disarmed, so text of a game cannot leave its slot."""
+        """Fill the slots, with tags neutralised, so that text of a game cannot leave its slot."""
         filled = {name: _clean(value) for name, value in slots.items()}
         return [
             {"role": "system", "content": self.system},
@@ -86,7 +86,7 @@ def split_control_tokens(text: str) -> str:
 
 
 def visible_characters(text: str) -> str:
-    """Return a text without the characters that cannot be seen, so that no tag hides in them."""
+    """Return a text without invisible characters, in which a tag could hide."""
     if text.isascii():
         return text
     seen = _UNSEEN.sub("", text)
@@ -134,7 +134,7 @@ def load_prompt(name: str) -> Prompt:
 
 
 def prompt_names() -> tuple[str, ...]:
-    """Return the names of all prompts, sorted; not those of shared beginnings."""
+    """Return the names of all prompts, sorted, without shared beginnings."""
     files = (path.name for path in resources.files(__name__).iterdir())
     return tuple(sorted(n[:-4] for n in files if n.endswith(".txt") and not n.startswith("_")))
 
