@@ -1,4 +1,4 @@
-"""The policy protocol of the one loop, and the table of policies that ``--policy`` names."""
+"""Policy protocol of the one loop, and the table of policies that ``--policy`` names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["POLICIES", "Act", "Player", "Policy", "learner_classes", "make_polic
 
 
 Act = Callable[[Observation, dict[str, Any]], str]
-"""The smallest policy: observation and info in, action out."""
+"""A policy: observation and info in, action out."""
 
 
 class Policy(ABC):
@@ -38,7 +38,7 @@ class Policy(ABC):
     substitute: Substitute | None = None
     """Set by a policy whose model did not decide the action just returned; else None."""
     focus: PlanState = PlanState()
-    """The policy's present plan; the loop passes it to the memory, whose recall its aim steers."""
+    """Return the plan; the loop passes it to the memory, and its aim guides the recall."""
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:  # noqa: B027
         """Start an episode; ``seed`` is the only source of the policy's own chance."""

@@ -38,7 +38,7 @@ class Random(Policy):
 
 
 class Walkthrough(Policy):
-    """The engine's solution: the upper bound of every score.
+    """A policy that plays the engine's solution: the upper bound of every score.
 
     Where the engine has none, and after its end, it plays on at random and counts those steps
     as ``steps_without_walkthrough``, so that a table of such games cannot pass for solved ones.
@@ -76,7 +76,7 @@ _NOTE = re.compile(r"(\d+)\. tried in (.+?): (.+)")
 
 @dataclass(frozen=True)
 class Itinerary(PlanState):
-    """The place of the present step, and of the last action if it is not noted yet."""
+    """Place of the present step, and of the last action if it is not noted yet."""
 
     here: str = ""
     tried_in: str = ""

@@ -25,7 +25,7 @@ Invalid = Literal["noop", "error", "mask"]
 """Possible effects of a number without a valid action."""
 
 NO_OP = "look"
-"""The only action offered in a state without valid actions."""
+"""Only action offered in a state without valid actions."""
 GO_TO = "go to "
 
 

@@ -39,7 +39,7 @@ _KEYS = ("text", "task", "inventory", "memory", "valid_actions", "triples")
 
 @dataclasses.dataclass(frozen=True)
 class Encoding:
-    """The sizes of the encoded observation, in words; a key of size 0 is left out.
+    """Sizes of the encoded observation, in words; a key of size 0 is left out.
 
     ``triple`` counts the words of each of subject, relation and object, ``max_actions`` and
     ``max_triples`` the rows, and ``vocabulary`` the ids, padding included.
@@ -130,7 +130,7 @@ class EncodeText(
     gym.ObservationWrapper[dict[str, Ids], np.int64, dict[str, Any]],
     gym.utils.RecordConstructorArgs,
 ):
-    """The text observation as integer arrays of fixed shape, as SB3 needs them.
+    """A text observation as integer arrays of fixed shape, as SB3 needs them.
 
     Observation: Dict of int32 Boxes of word ids in [0, vocabulary), 0 for padding: the first n
     words of ``text task inventory memory``, shape (n,); ``valid_actions``, shape (max_actions, n),
@@ -204,7 +204,7 @@ INSTRUCTIONS = (
     "You are playing a text game. Work towards the task with one command at a time. "
     "Answer with the next command only, written exactly as the game expects it."
 )
-"""The instructions of every prompt."""
+"""Instructions of every prompt."""
 
 _SECTIONS = (
     ("Task", "task"),
@@ -257,7 +257,7 @@ def prompt_space() -> FreeText:
 class PromptObservation(
     gym.ObservationWrapper[str, str, dict[str, Any]], gym.utils.RecordConstructorArgs
 ):
-    """The observation Dict as one string for a language model (:func:`render_prompt`).
+    """An observation Dict as one string for a language model (:func:`render_prompt`).
 
     Only the memory has a token budget (that of ``MemoryObservation``); ``max_actions`` bounds the
     longest of the other parts.

@@ -35,7 +35,7 @@ Obs = dict[str, Any]
 
 
 class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """The observation extended by the recall of a memory.
+    """An observation extended by the recall of a memory.
 
     Adds ``memory triples episodes lessons`` to the raw observation, whatever the memory, and
     ``memory_stats`` to info. The memory is closed (``Memory.end``) when the environment ends the

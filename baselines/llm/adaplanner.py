@@ -25,7 +25,7 @@ act(best)
 assert observation != before, f"{best} changed nothing"
 """
 _RULE = f"# the best actions\n{_STEP * 3}"
-"""The plan without a model: three times the most promising action, while something changes."""
+"""Plan without a model: three times the most promising action, while something changes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -22,12 +22,12 @@ from gym_memory.core.settings import Help
 __all__ = ["Answerer", "AnswererSettings"]
 
 _MAX_ANSWER_CHARS = 190
-"""The environment takes commands of 200 characters."""
+"""Most characters of a command, as the environment takes them."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswererSettings(LanguageSettings):
-    """The model and the number of looks; the past is the memory's part."""
+    """Settings of the model and the number of looks; the memory has the past."""
 
     history: int | None = dataclasses.field(default=0, init=False)
     history_tokens: int = dataclasses.field(default=0, init=False)

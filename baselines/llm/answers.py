@@ -183,14 +183,14 @@ _PRAISED = re.compile(
 
 
 class Decision(NamedTuple):
-    """The action of an answer, and the thought before it."""
+    """An action in an answer, and the thought before it."""
 
     action: str
     thought: str = ""
 
 
 NO_DECISION = Decision("")
-"""The decision of an unreadable answer."""
+"""Decision of an unreadable answer."""
 
 
 class UnreadableAnswerError(ModelError):

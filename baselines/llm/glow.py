@@ -134,7 +134,7 @@ class Glow(React):
 
 
 class _GlowExplorer(Explorer):
-    """The explorer with its roles given away."""
+    """An explorer whose roles are given away."""
 
     def __init__(self, owner: Glow, *args: Any):
         super().__init__(*args)

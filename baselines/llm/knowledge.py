@@ -11,7 +11,7 @@ from gym_memory.core.errors import UnknownNameError
 __all__ = ["KNOWLEDGE", "examples_of", "rules_of"]
 
 _GAME = "game"
-"""The setting that asks for the rules of the game in play."""
+"""Setting for the rules of the game in play."""
 _TURNS = "There are 50 turns."
 _COOKING = """Read the cookbook in the kitchen first: it names the ingredients and what to do.
 Each ingredient in the inventory, each right cut and each right heating scores 1 point, and so does

@@ -1,4 +1,4 @@
-"""The base of policies that call a language model: prompts, transcripts and answers."""
+"""Base of policies that call a language model: prompts, transcripts and answers."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class LanguagePolicy(Policy):
     settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
     settings: LanguageSettings
     default_llm: ClassVar[str] = ""
-    """The default kind of model for ``model`` in a policy that also works without one."""
+    """Default kind of model for ``model`` in a policy that also works without one."""
     examples: str = ""
     """Example episodes before the game, see :func:`.examples_of`."""
     thinks: ClassVar[bool] = False

@@ -23,7 +23,7 @@ Formula = tuple[Any, ...]
 
 TRUE: Formula = ("true",)
 _START: Formula = ("eventually", ("fact", "cookbook", "is", "read"))
-"""The first instruction; it ends when a recipe is known."""
+"""First instruction; it ends when a recipe is known."""
 _MEAL = "meal"
 
 

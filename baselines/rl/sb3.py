@@ -154,7 +154,7 @@ def _encode(
 
 
 class ActionLogits(torch_layers.BaseFeaturesExtractor):
-    """The whole network: a logit for every row of actions, then the value of the situation.
+    """A network with a logit for every row of actions, and the value of the situation.
 
     The logit is ``w . tanh(A s + B a + c)`` of the encodings of situation and row; the value sees
     the situation and the best that each unit finds among the actions.
@@ -213,7 +213,7 @@ POLICY: dict[str, Any] = {
     "net_arch": [],
     "ortho_init": False,
 }
-"""The ``policy_kwargs`` of PPO and MaskablePPO."""
+"""``policy_kwargs`` of PPO and MaskablePPO."""
 
 
 def pointed(model: Algorithm) -> Algorithm:

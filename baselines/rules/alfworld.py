@@ -58,12 +58,12 @@ _APPLIANCE = {
     "hot": ("heat", "microwave"),
     "cool": ("cool", "fridge"),
 }
-"""The verb that causes each state, and the appliance for it."""
+"""Verb that causes each state, and the appliance for it."""
 _NUMBER = re.compile(r"\d+")
 
 
 class HouseholdStep:
-    """The choice of the next step of a task.
+    """A choice of the next step of a task.
 
     Args:
         beliefs: Beliefs from the observation.

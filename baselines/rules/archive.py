@@ -1,4 +1,4 @@
-"""The explorer's archive of visited states and of actions worth trying."""
+"""Archive of the explorer: visited states, and actions worth trying."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_memory.graph.schema import direction_in
 __all__ = ["Archive", "Cell", "Key", "Option", "Reach", "VisitTrail", "lights", "option_of"]
 
 Key = Hashable
-"""The identity of a state."""
+"""Identity of a state."""
 Option = tuple[object, str]
 """An action, with its place if it is a move, since moves differ between places."""
 Sign = tuple[str, object]
@@ -45,7 +45,7 @@ _PARTICLES = frozenset(("up", "down", "in", "out", "on", "off"))
 
 
 class VisitTrail(NamedTuple):
-    """The states of one attempt from the start, and its best score."""
+    """States of one attempt from the start, and its best score."""
 
     best: float
     trail: tuple[Key, ...]

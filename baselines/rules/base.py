@@ -232,7 +232,7 @@ class RulePolicy(Policy):
     """
 
     start: ClassVar[PlanState] = PlanState()
-    """The plan before the first step."""
+    """Plan before the first step."""
     dialect: ClassVar[str] = "textworld"
     """Dialect to read by if the info of the reset names none."""
 

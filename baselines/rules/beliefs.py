@@ -81,7 +81,7 @@ def canonical(action: str) -> str:
 
 
 class Transcript:
-    """The graph of a transcript; as the transcript grows, only new entries are read."""
+    """A graph of a transcript; as the transcript grows, only new entries are read."""
 
     def __init__(self) -> None:
         self._task: Task | None = None
@@ -110,7 +110,7 @@ def _is_gap(before: int | None, after: int | None) -> bool:
 
 
 class Beliefs:
-    """The conclusions of a player from one observation.
+    """Conclusions of a player from one observation.
 
     Args:
         obs: The observation.

@@ -34,7 +34,7 @@ _THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
 
 
 class Advice(NamedTuple):
-    """The advice in the lessons.
+    """Advice in the lessons.
 
     ``plan`` lists (action, place) in order; the place may be empty. ``avoid`` has actions, or verbs
     with ``...``, that are bad, ``doubt`` those that may be. ``ways`` maps a place to its neighbours
@@ -96,7 +96,7 @@ Errand = tuple[str, str]
 
 @dataclass(frozen=True)
 class Course(PlanState):
-    """The unfinished part of the lessons' plan, and the player's place."""
+    """An unfinished part of the lessons' plan, and the player's place."""
 
     left: tuple[Errand, ...] = ()
     here: str = ""

@@ -33,7 +33,7 @@ _DEPTH = re.compile(r"(\d+)$")
 
 @dataclass(frozen=True)
 class Descent(RulePlan):
-    """The plan of a descender, with the turns of its last action and last prayer (0 for none).
+    """A plan of a descender, with the turns of its last action and last prayer (0 for none).
 
     ``idle`` counts consecutive actions that took no game time.
     """
@@ -49,7 +49,7 @@ class Descent(RulePlan):
 
 
 class DungeonView:
-    """The dungeon as one observation and its recall show it.
+    """A dungeon as shown by one observation and its recall.
 
     ``here`` is the full name of the room or corridor, "" if unknown. ``hp`` is a share in [0, 1];
     ``near`` are the adjacent creatures.

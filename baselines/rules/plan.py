@@ -20,7 +20,7 @@ _HASHES = 26 * 26
 
 @dataclasses.dataclass(frozen=True)
 class RulePlan(PlanState):
-    """The plan of a rule-based player.
+    """A plan of a rule-based player.
 
     ``idle`` counts the steps since something new was seen, ``seen`` has hashes of the latest
     observations, the latest last.
@@ -55,7 +55,7 @@ _MOST_FAILURES = 3
 
 
 class Kind(enum.Enum):
-    """The kinds of aims, which decide when an aim is given up."""
+    """Kinds of aims, which decide when an aim is given up."""
 
     OTHER = enum.auto()
     EXPLORE = enum.auto()
@@ -123,7 +123,7 @@ def only(move: Move | None) -> tuple[Move, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Plan(RulePlan):
-    """The plan of a player that follows typed aims.
+    """A plan of a player that follows typed aims.
 
     ``done`` counts finished instructions of the task; ``astray``: its directions no longer apply;
     ``given_up``: failed aims and how often they failed; ``searched``: every room was searched.

@@ -47,7 +47,7 @@ _STOP = frozenset({"name", "called", "known", "what", "which", "many", "much", "
 
 
 class Evidence(NamedTuple):
-    """The sentences of a passage, or the facts of an entity, under their title."""
+    """Sentences of a passage, or the facts of an entity, under their title."""
 
     title: str
     sentences: tuple[str, ...]

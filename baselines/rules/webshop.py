@@ -44,7 +44,7 @@ _REPORTED = ("costs", "was read", "mentions")
 
 
 class Candidate:
-    """The known facts about a product, compared with a request."""
+    """Known facts about a product, compared with a request."""
 
     def __init__(self, graph: TemporalGraph, code: str, request: ShoppingRequest):
         self.code, self._request = code, request
@@ -93,7 +93,7 @@ class Candidate:
 
 
 class Shelf:
-    """The known products and the present page; ``idle`` counts steps since a new page."""
+    """Known products and the present page; ``idle`` counts steps since a new page."""
 
     def __init__(self, beliefs: Beliefs, request: ShoppingRequest, idle: int = 0):
         graph = beliefs.graph
@@ -155,7 +155,7 @@ class Shelf:
 
 @dataclasses.dataclass(frozen=True)
 class ClickAim:
-    """The aim of a click, with its page, product or query."""
+    """An aim of a click, with its page, product or query."""
 
     purpose: str = ""
     what: str = ""
@@ -171,7 +171,7 @@ NO_AIM = ClickAim()
 
 @dataclasses.dataclass(frozen=True)
 class Trip(RulePlan):
-    """The plan of a shopper."""
+    """A plan of a shopper."""
 
     aim: ClickAim = NO_AIM
 

@@ -1,4 +1,4 @@
-"""The command line ``gym-memory``: a table of commands, imported when they are called."""
+"""Command line ``gym-memory``: a table of commands, imported when they are called."""
 
 from __future__ import annotations
 

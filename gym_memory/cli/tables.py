@@ -31,7 +31,7 @@ _EDGES = 3
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """The columns of a table and their kinds.
+    """Columns of a table and their kinds.
 
     Args:
         names: Headings, in order.
@@ -90,7 +90,7 @@ def fit(
 
 
 class _CellGrid:
-    """The cells of a table while it is made to fit."""
+    """Cells of a table while it is made to fit."""
 
     def __init__(self, columns: Columns, rows: list[list[Text]], title: str, *, parted: bool):
         self.columns, self.rows, self.title, self.parted = columns, rows, title, parted

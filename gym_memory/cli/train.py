@@ -30,7 +30,7 @@ __all__ += ["train_symbolic"]
 
 @dataclasses.dataclass(frozen=True)
 class Arena:
-    """The environment and memory of a training and its measurements; ``env`` has no split yet.
+    """An environment and memory for a training and its measurements; ``env`` has no split yet.
 
     Valid games have their own split and step limit. ``teacher_memory`` is that of a teacher beside
     the learner; empty for none.
@@ -293,7 +293,7 @@ def _shown(
 
 
 class _Pace:
-    """The speed of a training, and the time left by the limit that ends it first."""
+    """Speed of a training, and the time left by the limit that ends it first."""
 
     def __init__(self, training: TrainSettings):
         self._training = training

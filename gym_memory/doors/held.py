@@ -45,7 +45,7 @@ class Lease(Generic[T]):
 
 
 class LeaseShelf(Generic[T]):
-    """The games or memories of all clients, by handles that cannot be guessed.
+    """Games or memories of all clients, by handles that cannot be guessed.
 
     Args:
         kind: Their name in messages.

@@ -39,7 +39,7 @@ class HostedMemory:
 
 @dataclass(frozen=True)
 class RecallView:
-    """The parts of a recall."""
+    """Parts of a recall."""
 
     text: str
     triples: list[tuple[str, str, str]]

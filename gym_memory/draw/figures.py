@@ -63,7 +63,7 @@ class ScoredRow(LabelledRow, Protocol):
 
 
 class SweptScores(LabelledRow, Protocol):
-    """The scores of one memory over token budgets."""
+    """Scores of one memory over token budgets."""
 
     @property
     def points(self) -> Sequence[ScoredRow]:
@@ -251,7 +251,7 @@ _GAIN, _LOSS = 1, 11
 
 
 class HeatMap(NamedTuple):
-    """The values of one memory and policy from environments to tests, in [-1, 1].
+    """Values of one memory and policy from environments to tests, in [-1, 1].
 
     ``rows`` and ``columns`` are pairs of a key and its short name; ``sign`` is a format.
     """

@@ -78,7 +78,7 @@ def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) 
 
 
 class Assets(NamedTuple):
-    """The scripts and styles of a page, each as a package and the name of a file in it."""
+    """Scripts and styles of a page, each as a package and the name of a file in it."""
 
     scripts: tuple[tuple[str, str], ...] = ()
     styles: tuple[tuple[str, str], ...] = (("gym_memory.draw", "style.css"),)

@@ -138,7 +138,7 @@ def _note(worth: Worth) -> str:
 
 
 class ItemCredit(NamedTuple):
-    """The means of an item over the episodes that showed it."""
+    """Means of an item over the episodes that showed it."""
 
     key: Key
     text: str
@@ -182,7 +182,7 @@ _ALPHA, _BETA = 0.3, 0.05
 
 
 class RuleError(NamedTuple):
-    """The distance of a rule from the true worth of items.
+    """A distance of a rule from the true worth of items.
 
     ``rank`` is Spearman's correlation with its 95 % interval, NaN where one of the two is constant
     (:func:`.rank_correlation`). ``harmful`` and ``useful`` count items of

@@ -29,7 +29,7 @@ class StepSight(NamedTuple):
 
 
 class ObserveOracle(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """The environment, and an observer that sees each step with the engine's facts.
+    """An environment, and an observer that sees each step with the engine's facts.
 
     Args:
         env: An environment of this package.

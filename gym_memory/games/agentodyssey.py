@@ -283,7 +283,7 @@ def _craftable(engine: Engine, have: Mapping[str, float]) -> Iterator[str]:
 
 
 class AgentOdyssey(TextEnv):
-    """The worlds of the package ``agentodyssey`` on its own engine.
+    """Worlds of the package ``agentodyssey`` on its own engine.
 
     The world ``challenge`` has the three worlds of the workshop challenge as its tasks, in turn.
 

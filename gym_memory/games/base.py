@@ -1,4 +1,4 @@
-"""The raw text environment: Gymnasium's contract once, for every backend, and the table of games.
+"""Raw text environment: Gymnasium's contract once, for every backend, and the table of games.
 
 A backend sets ``_ids`` and fills in four hooks (``_open _send _list_valid_actions _close``) and, if
 its engine can, ``_save`` and ``_load``, which are faster than replaying the actions.
@@ -117,12 +117,12 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     needs: ClassVar[str] = ""
     """Module of the engine; a missing one is reported when the environment is made."""
     needs_extra: ClassVar[str] = ""
-    """The gym-memory extra that installs it, or a whole command."""
+    """Extra of gym-memory that installs it, or a whole command."""
     worker_gib: ClassVar[float] = 0.5
     """Memory that a process playing it requests from a cluster."""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     _ids: Sequence[str]
-    """The task ids of the split, in a fixed order."""
+    """Return the task ids of the split, in a fixed order."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Keep the arguments, by which a copy is made."""

@@ -122,9 +122,9 @@ class Fetch(TextEnv):
         self.level = level
         self._ids = [f"fetch/{level}/{split}/{number}" for number in range(_SPLITS[split])]
         self.house = House("", {}, {}, {}, (("", ""),))
-        """The house of the present game, as it was before the first step."""
+        """House of the present game, as it was before the first step."""
         self.places: dict[str, str] = {}
-        """The piece on which each thing is now, or ``inventory``; a change moves the thing."""
+        """Piece on which each thing is now, or ``inventory``; a change moves the thing."""
         self._room, self._brought = "", 0
 
     def _open(self, task_id: str) -> Feedback:

@@ -73,7 +73,7 @@ class FreeSequence(spaces.Sequence):
 
 
 class _SharedTexts(Sequence[Any]):
-    """The texts of all environments in shared memory; a deep copy keeps the present ones."""
+    """Texts of all environments in shared memory; a deep copy keeps the present ones."""
 
     def __init__(self, memory: Any, n: int):
         self._bytes = np.frombuffer(memory.get_obj(), np.uint8).reshape(n, _SHARED_BYTES)

@@ -203,7 +203,7 @@ class _Changes(NamedTuple):
 
 
 class VersionedFacts:
-    """The tables of a graph, with changes that can be undone.
+    """Tables of a graph, with changes that can be undone.
 
     Snapshots form a tree; a restore undoes changes up to the common ancestor and repeats others. A
     fork shares facts and rows; a graph copies one that it does not own before it changes it.

@@ -1,4 +1,4 @@
-"""The memory protocol, and the table of memories that ``memory=`` takes everywhere.
+"""Memory protocol, and the table of memories that ``memory=`` takes everywhere.
 
 A memory learns only through :meth:`Memory.observe`. The ``MemoryObservation`` wrapper calls::
 
@@ -46,7 +46,7 @@ __all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens", "unboun
 
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
-"""The lifetime of a layer of memory.
+"""Lifetime of a layer of memory.
 
 ``step``: replaced at every step. ``episode``: cleared at reset. ``trial``: kept over repeated
 trials of one task instance, cleared when the instance changes. ``task``: kept while the goal
@@ -107,7 +107,7 @@ class Memory(ABC):
     Set by the class, or by its constructor if it depends on a setting.
     """
     graph: TemporalGraph | None = None
-    """The graph of facts, for wrappers, viewer and scores to read; None without one."""
+    """Return the graph of facts for wrappers, viewer and scores; None without one."""
     oracle: Callable[[], Oracle] | None = None
     """Engine facts; set by the wrapper only if ``uses_oracle`` is True."""
     uses_oracle: ClassVar[bool] = False

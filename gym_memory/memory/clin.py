@@ -239,7 +239,7 @@ def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], tas
 
 
 class _BestTrial(NamedTuple):
-    """The best trial of a task instance; ``seen`` is its first observation, ``seed`` its seed."""
+    """Best trial of a task instance; ``seen`` is its first observation, ``seed`` its seed."""
 
     task: str
     goal: str

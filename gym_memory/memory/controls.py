@@ -267,7 +267,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 
 class Adversarial(_AlteredGraph):
-    """The recalled facts with permuted objects.
+    """Recalled facts with permuted objects.
 
     A policy that trusts it plays worse than without a memory. Its settings are those of AriGraph.
     """

@@ -36,7 +36,7 @@ def _reward_line(text: str) -> str:
 
 
 class History(Memory):
-    """The latest (action, observation) pairs of the episode that fit, as a transcript.
+    """Latest (action, observation) pairs of the episode that fit, as a transcript.
 
     Leaves out the observation that the cue shows, but not what its action earned. Pairs are whole
     and without gaps; if not even the newest fits, its beginning is shown. ``full`` does not keep

@@ -103,7 +103,7 @@ class Remote(External):
 
 
 class _Service:
-    """The calls of one service."""
+    """Calls of one service."""
 
     def __init__(self, url: str, timeout: float):
         self.url, self._timeout = url, timeout
@@ -145,7 +145,7 @@ class _Service:
 
 
 class _ToolService(_Service):
-    """The calls of a service that offers them as tools of MCP 2026-07-28."""
+    """Calls of a service that offers them as tools of MCP 2026-07-28."""
 
     def post(self, name: str, body: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
         """Return the structured content of a tool's answer; StoreError without one."""

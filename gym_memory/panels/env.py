@@ -1,4 +1,4 @@
-"""The environment of a panel: its tasks in its order, under its settings, with checked texts."""
+"""Environment of a panel: its tasks in its order, under its settings, with checked texts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_world(panel: Panel, world: Spec, **more: Any) -> gym.Env[Any, str]:
 
 
 class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """The tasks of a panel in the panel's order, under the panel's settings.
+    """Tasks of a panel in the panel's order, under the panel's settings.
 
     ``reset(seed=s)`` plays task ``s`` modulo their number, and a bare ``reset()`` the next one. In
     ``k`` vector environments ``reset(seed=0, options={"stride": k})`` makes it the ``k``-th next,

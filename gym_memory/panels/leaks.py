@@ -21,7 +21,7 @@ _TRAINING = ("train", "valid", "dev")
 
 
 class LeakReport(NamedTuple):
-    """The tasks of a training split, compared with panels by content.
+    """Tasks of a training split, compared with panels by content.
 
     Attributes:
         world: A panel's world with the other split.

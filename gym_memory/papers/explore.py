@@ -44,7 +44,7 @@ class Exploring(Protocol):
 
 
 class Exploration(NamedTuple):
-    """The outcome of a task: the process of the most confident actions, and those of the tree.
+    """An outcome of a task: the process of the most confident actions, and those of the tree.
 
     ``leaves`` and their ``confidences`` have the most confident first. ``calls`` counts requests
     for candidates; ``splits`` nodes of the tree that split. ``whole``: no limit cut it.

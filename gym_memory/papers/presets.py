@@ -1,4 +1,4 @@
-"""The papers' agents by name: policy, memory, protocol and budget as the paper has them."""
+"""Agents of the papers by name: policy, memory, protocol and budget as in the paper."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _FOUND = "found.json"
 
 @dataclasses.dataclass(frozen=True)
 class RefineConfig:
-    """The configuration of an exploration; limits are those of :func:`.explore`.
+    """A configuration of an exploration; limits are those of :func:`.explore`.
 
     The tasks should not be those that the memory is judged by. The memory is ``ldm2`` with the path
     of its store; the policy can be explored (:class:`.Exploring`).
@@ -63,7 +63,7 @@ class RefineConfig:
 
 @dataclasses.dataclass(frozen=True)
 class RefinedTask:
-    """The outcome of a task: one line of ``explored.jsonl``.
+    """An outcome of a task: one line of ``explored.jsonl``.
 
     ``greedy`` and ``best`` are scores of processes, ``success`` is that of the best; ``leaves``
     have score, confidence and number of steps. ``added`` tuples were gained, ``tuples`` are held.

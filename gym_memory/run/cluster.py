@@ -114,7 +114,7 @@ class _WorkerActor(NamedTuple):
     env: Spec
     handle: Any
     checked: Any
-    """The future of its check."""
+    """Future of its check."""
 
 
 class RayPool:

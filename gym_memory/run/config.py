@@ -39,7 +39,7 @@ __all__ = ["SINGLE_EPISODE", "EpisodeRow", "Job", "RunConfig", "check_result", "
 __all__ += ["panel_in", "parse_seeds"]
 
 SINGLE_EPISODE = Spec("single_episode")
-"""The default protocol."""
+"""Default protocol."""
 _MOST_SEEDS = 1_000_000
 _MOST_JOBS = 100_000
 """Most jobs of a run, so that an untrusted folder is read in seconds."""
@@ -159,7 +159,7 @@ class EpisodeRow:
 
 
 _PANEL = re.compile(r"(?:^| )panel (\S+@[0-9a-f]{12})(?= |$)")
-"""The panel in a backend's version, which all episodes and folders record."""
+"""Panel in a backend's version, which all episodes and folders record."""
 
 
 def panel_in(version: str) -> str:

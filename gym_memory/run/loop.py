@@ -1,4 +1,4 @@
-"""The loop in which a policy plays an episode of an environment.
+"""Loop in which a policy plays an episode of an environment.
 
 All policies go through :func:`rollout`, so their results are comparable. It measures an episode,
 and neither prints nor writes.
@@ -29,7 +29,7 @@ OnStep = Callable[[int, dict[str, Any]], None]
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeResult:
-    """The measurements of an episode.
+    """Measurements of an episode.
 
     ``score`` is in the backend's points; ``max_score`` is 0 and ``normalized`` None if the best
     score is unknown. ``success`` and ``lost`` are the backend's own, None if it does not define a

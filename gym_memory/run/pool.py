@@ -55,7 +55,7 @@ _MOST_STACKS = 8
 
 
 class Limits(NamedTuple):
-    """The seconds after which a worker counts as hung.
+    """Seconds after which a worker counts as hung.
 
     ``reset`` is part of ``episode``. ``step`` covers the policy's choice, the engine's answer and
     the memory's work; a hang is noticed at most a tenth late.
@@ -122,7 +122,7 @@ class _Play:
 
 
 class _Worker:
-    """The parent's side of a worker process."""
+    """A worker process, as its parent sees it."""
 
     def __init__(
         self,

@@ -44,7 +44,7 @@ PROTOCOLS = Registry("protocol", "gym_memory.protocols", components.PROTOCOLS)
 
 
 class JobScore(NamedTuple):
-    """The value (:attr:`.EpisodeResult.value`) of one seed's episodes, and their steps.
+    """A value (:attr:`.EpisodeResult.value`) of one seed's episodes, and their steps.
 
     ``success`` is None if a win is undefined; ``curve`` is that of the result.
     """
@@ -76,7 +76,7 @@ Kept = Literal["empty", "frozen", "online"]
 
 
 class Terms(NamedTuple):
-    """The terms of an episode, with which its score is cited.
+    """Terms of an episode, with which its score is cited.
 
     Attributes:
         memory: ``empty`` at the start, kept and ``frozen``, or kept and learning (``online``).

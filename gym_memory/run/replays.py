@@ -37,7 +37,7 @@ KINDS: tuple[Kind, ...] = ("fact", "episode", "lesson")
 
 
 class Key(NamedTuple):
-    """The name of an item that a recall shows.
+    """A name of an item that a recall shows.
 
     ``name`` is a number for an item of a memory of experience, else the item's own text.
     """
@@ -47,7 +47,7 @@ class Key(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """The worth of an item in an episode.
+    """Worth of an item in an episode.
 
     ``shown`` counts the recalls that showed it. ``score`` is the normalized score with all items
     less that without this one, in [-1, 1]; ``steps`` the same of environment steps, negative where

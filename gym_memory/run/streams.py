@@ -1,4 +1,4 @@
-"""The protocol ``stream``: tasks in sequence with one memory, then read-only tests.
+"""Protocol ``stream``: tasks in sequence with one memory, then read-only tests.
 
 A stream measures learning over tasks, transfer, forgetting and growth. Each episode of a job is a
 turn, whose number determines its phase. :class:`Stream` orders and scores the turns,
@@ -44,7 +44,7 @@ class Turn(NamedTuple):
 
 
 class StoredSize(NamedTuple):
-    """The hash of a memory over tasks, its size in characters of JSON, and its lessons."""
+    """A hash of a memory over tasks, its size in characters of JSON, and its lessons."""
 
     digest: str
     size: int

@@ -82,7 +82,7 @@ class FakeHouse(TextEnv):
         self._ids = [f"fakehouse/{split}/{number}" for number in _SPLITS[split]]
         self._native, self._fail_at = native, fail_at
         self.state = _HouseState("", "hall", {}, {})
-        """The house now; a test may change it unseen."""
+        """House now, which a test may change out of view."""
 
     # ------------------------------------------------------------ hooks
 

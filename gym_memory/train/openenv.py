@@ -37,7 +37,7 @@ class GameAction(_types.Action):
 
 
 class GameObservation(_types.Observation):
-    """The observation with memory; ``metadata`` has scores and the state of the episode."""
+    """An observation with memory; ``metadata`` has scores and the state of the episode."""
 
     text: str = ""
     task: str = ""
@@ -50,7 +50,7 @@ class GameObservation(_types.Observation):
 
 
 class GameState(_types.State):
-    """The state of a session: its present task and score."""
+    """A state of a session: its present task and score."""
 
     task_id: str = ""
     normalized_score: float | None = None
@@ -58,7 +58,7 @@ class GameState(_types.State):
 
 
 class GameEnvironment(_server.Environment):
-    """The environment of one session, made at its first reset."""
+    """An environment of one session, made at its first reset."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 

@@ -84,7 +84,7 @@ class Sb3Settings(Settings):
 
 
 class Sb3Learner:
-    """The network of a training, as :func:`.evaluate` plays it."""
+    """A network of a training, as :func:`.evaluate` plays it."""
 
     name: ClassVar[str] = "sb3"
     settings_class: ClassVar[type] = Sb3Settings
@@ -94,7 +94,7 @@ class Sb3Learner:
     def __init__(self, settings: Sb3Settings, *, seed: int = 0, device: str = "cpu"):
         self.settings, self.seed, self.device = settings, seed, check_device(device)
         self.model: Any = None
-        """The algorithm of SB3, once its trainer has begun."""
+        """Algorithm of SB3, once its trainer has begun."""
 
     def attach(self, model: Any, names: Sequence[str]) -> None:
         """Use the network of an algorithm from now on."""

@@ -44,7 +44,7 @@ TOOL_INSTRUCTIONS = (
 
 
 class TextGame:
-    """The game of one rollout; public methods but ``reset`` and ``get_reward`` are tools.
+    """A game of one rollout; public methods but ``reset`` and ``get_reward`` are tools.
 
     A turn lists ``max_actions`` valid actions at most; 0 for none, None for all.
     """

@@ -54,7 +54,7 @@ class GameTask(vf.Task[GameTaskData, vf.State, vf.TaskConfig]):
 
 
 class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
-    """The games of a split, in their order."""
+    """Games of a split, in their order."""
 
     def load(self) -> Iterator[GameTask]:
         """Yield one task a game."""

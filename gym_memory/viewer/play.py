@@ -47,7 +47,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 class PlayDefaults(NamedTuple):
-    """The suggestions of the page for playing; ``out`` gets a folder for each game played."""
+    """Suggestions of the page for playing; ``out`` gets a folder for each game played."""
 
     env: str = "TreasureHunt?level=easy"
     memory: str = DEFAULT_MEMORY

@@ -76,7 +76,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""The pages' Content-Security-Policy: scripts, styles and data of this server alone."""
+"""Content-Security-Policy of the pages: scripts, styles and data of this server alone."""
 _HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -221,7 +221,7 @@ _TYPES = {"js": "text/javascript", "css": "text/css"}
 
 
 class Site(NamedTuple):
-    """The content of a server: results folders, folders of them, or files of recorded steps.
+    """Content of a server: results folders, folders of them, or files of recorded steps.
 
     ``play`` has what the page for playing suggests, and where games go; None starts no games.
     """
@@ -351,7 +351,7 @@ def make_app(site: Site, host: str, port: int, token: str = "") -> Any:
 
 
 class RecordingShelf:
-    """The recordings that are shown, and the stories that were loaded last."""
+    """Recordings that are shown, and the stories that were loaded last."""
 
     def __init__(self, site: Site):
         self._site = site

@@ -23,7 +23,7 @@ __all__ = ["SHIPPED", "Checkpoint", "Device", "Experience", "LearnedPolicy", "Le
 __all__ += ["check_device", "load_player", "locate", "playable", "rewarded", "save_player"]
 
 SHIPPED = Path(__file__).parents[1] / "trained"
-"""The folder of the players that ship, one file each; agents/trained.py and smollm/mixed.py in
+"""Folder of the players that ship, one file each; agents/trained.py and smollm/mixed.py in
 benchmarks train them."""
 
 
@@ -142,9 +142,9 @@ Checkpoint = Annotated[
         "comes with the package, trained on Cooking rl-4 with arigraph (lm: on rl-2, see docs)."
     ),
 ]
-"""The argument of every learned policy that names its weights."""
+"""Argument of every learned policy that names its weights."""
 Device = Annotated[str, Help("cpu, cuda or cuda:1, ...")]
-"""The argument that names the place of its tensors."""
+"""Argument that names the place of its tensors."""
 
 
 def locate(checkpoint: str | os.PathLike[str], name: str) -> Path:

@@ -41,7 +41,7 @@ class RolloutStep(NamedTuple):
 
 
 class Rollouts:
-    """The steps of every slot since the last update, and the observation after them."""
+    """Steps of every slot since the last update, and the observation after them."""
 
     def __init__(self) -> None:
         self._steps: dict[int, list[RolloutStep]] = {}

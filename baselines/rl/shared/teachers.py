@@ -17,14 +17,14 @@ __all__ = ["PlannerTeacher", "RecordedTeacher", "TeacherAdvice"]
 
 
 class TeacherAdvice(NamedTuple):
-    """The action and the plan of a teacher; ``action`` is empty if it knows none."""
+    """An action and the plan of a teacher; ``action`` is empty if it knows none."""
 
     action: str
     plan: Plan = Plan()
 
 
 class PlannerTeacher:
-    """The rule-based planner, which labels any state from the observation alone."""
+    """A rule-based planner, which labels any state from the observation alone."""
 
     def __init__(self, dialect: str):
         self._planner: Any = make_policy("planner")

@@ -1,4 +1,4 @@
-"""The training loop: several environments stepped together, one batch of decisions a tick."""
+"""Training loop: several environments stepped together, one batch of decisions a tick."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Score(NamedTuple):
 
 @dataclasses.dataclass
 class _RunningEpisode:
-    """The episode of a slot; ``info`` is the last one, for its score."""
+    """An episode of a slot; ``info`` is the last one, for its score."""
 
     game: int = 0
     actions: list[str] = dataclasses.field(default_factory=list)

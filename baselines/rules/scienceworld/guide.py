@@ -60,7 +60,7 @@ Scores = NDArray[np.float64]
 
 
 class DemonstrationProgress(NamedTuple):
-    """The progress along a demonstration.
+    """Progress along a demonstration.
 
     ``done`` counts finished moves, whose agreement is ``value``, in agreeing moves. ``pairs`` has
     past moves with the numbers of the demonstrated moves that they match.

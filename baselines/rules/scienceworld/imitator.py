@@ -30,12 +30,12 @@ from gym_memory.games.scienceworld.rules_items import AMBIGUOUS
 __all__ = ["SHIPPED", "Imitator"]
 
 SHIPPED = Path(__file__).with_name("demonstrations.jsonl.gz")
-"""The shipped demonstrations, recorded by benchmarks/scienceworld/demonstrate.py."""
+"""Shipped demonstrations, recorded by benchmarks/scienceworld/demonstrate.py."""
 
 _PATIENCE = 12
 """Least number of steps without anything new before a move is given up."""
 _PAUSES = 2
-"""The same in longest pauses of the demonstration; the larger limit counts."""
+"""Same limit in longest pauses of the demonstration; the larger one counts."""
 
 
 class Imitator(Policy):

@@ -1,4 +1,4 @@
-"""The present scene: the agent's room, the objects in sight, and past actions."""
+"""Present scene: the agent's room, the objects in sight, and past actions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTHING = Act("")
 
 @dataclasses.dataclass(frozen=True)
 class Pursuit:
-    """The action to take; an empty verb means none.
+    """An action to take; an empty verb means none.
 
     ``until`` is the action for which it is repeated. ``later`` is True if a step towards it was
     taken instead, ``again`` if it was refused and should be repeated once.
@@ -54,7 +54,7 @@ class Pursuit:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment(RulePlan):
-    """The plan of an imitator."""
+    """A plan of an imitator."""
 
     aim: Pursuit = Pursuit()
     abandoned: tuple[Act, ...] = ()
@@ -73,7 +73,7 @@ class Experiment(RulePlan):
 
 
 class ScienceScene(NamedTuple):
-    """The player's knowledge at the present step.
+    """Knowledge of the player at the present step.
 
     ``sights`` maps objects to the room where they were seen, ``kept`` to their line of a view or
     their container. ``gap`` counts the actions before the last gap in the memory; ``cut`` is True

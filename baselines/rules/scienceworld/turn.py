@@ -36,7 +36,7 @@ _LEAST_LIKENESS = 0.34
 
 
 class Sight:
-    """The names of the objects in sight."""
+    """Names of the objects in sight."""
 
     def __init__(self, knowledge: ShownKnowledge, goal: str, scene: ScienceScene, guide: Guide):
         self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide

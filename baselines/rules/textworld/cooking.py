@@ -188,7 +188,7 @@ def _heat_wanted(beliefs: Beliefs) -> Move | None:
 
 
 class _CookingView:
-    """The state of a recipe at one decision: ingredients needed, done, held and missing."""
+    """A state of a recipe at one decision: ingredients needed, done, held and missing."""
 
     def __init__(self, beliefs: Beliefs, needed: list[str]):
         self.b = beliefs

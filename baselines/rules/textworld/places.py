@@ -43,7 +43,7 @@ class PlaceWeights:
     room_furniture: float = 0.6
     """Names of the furniture in a room."""
     room_nearest: float = 1.0
-    """The most similar things in a room."""
+    """Most similar things in a room."""
     room_things: float = 1.0
     room_kinds: float = 1.0
     """Kinds of things that are kept in a room's furniture."""

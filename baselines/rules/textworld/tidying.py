@@ -56,7 +56,7 @@ MOST_PLANNED = 5
 LEAST_RATIO = 0.4
 """Least probability of a placement in a plan, as a share of the best one's."""
 LEAST_RATIO_AT_RISK = 0.6
-"""The same share if taking an object from its place loses a point."""
+"""Same share if taking an object from its place loses a point."""
 
 Chance = tuple[str, str, float]
 """An object, a target, and the probability that it belongs there."""
@@ -290,7 +290,7 @@ class Tidier:
 
 
 class _Outcomes(NamedTuple):
-    """The outcomes so far: tried placings, and objects that were praised, placed or held."""
+    """Outcomes so far: tried placings, and objects that were praised, placed or held."""
 
     tried: frozenset[tuple[str, str]]
     praised: frozenset[str]

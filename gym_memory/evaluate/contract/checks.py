@@ -34,7 +34,7 @@ def expect(kept: bool, fault: str) -> None:
 
 
 class CheckResult(NamedTuple):
-    """The result of a check: ``sentence`` of the contract, and the measurement or fault.
+    """A result of a check: ``sentence`` of the contract, and the measurement or fault.
 
     ``traceback`` is that of an exception in the checked code; empty without one.
     """

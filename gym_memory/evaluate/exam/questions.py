@@ -41,7 +41,7 @@ _READ = ("requires", "needs to be", "used for", "is prepared in", "opens")
 
 
 class QuestionText(NamedTuple):
-    """The wordings of a question, empty if unused.
+    """Wordings of a question, empty if unused.
 
     The ``seen`` wording was used in development, the ``unseen`` one was not. ``focus`` is the
     policy's plan at that time, which names the subject. ``partial`` is the unseen wording with

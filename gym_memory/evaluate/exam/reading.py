@@ -35,7 +35,7 @@ __all__ = ["RecallReading"]
 
 
 class RecallReading:
-    """The beliefs of a reader who has only a recall and the present observation."""
+    """Beliefs of a reader who has only a recall and the present observation."""
 
     def __init__(self, recall: Recall, account: Account):
         self.triples, self.account, self.step = recall.triples, account, account.moment.step

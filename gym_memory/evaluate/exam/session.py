@@ -83,7 +83,7 @@ OnProgress = Callable[[int, int], None]
 
 @dataclasses.dataclass(frozen=True)
 class ExamConfig:
-    """The configuration of an exam.
+    """A configuration of an exam.
 
     Args:
         envs: Environments.
@@ -133,7 +133,7 @@ class ExamConfig:
 
 
 class ExamAnswer(NamedTuple):
-    """The answer of one memory to one question.
+    """An answer of one memory to one question.
 
     ``length`` is the step at which it was asked, or would have been if the episode ended earlier.
     ``budget`` is the recall's limit and ``tokens`` its size.

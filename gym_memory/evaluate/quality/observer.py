@@ -187,7 +187,7 @@ class IdealObserver:
 
 
 class _WorldFacts:
-    """The true facts after a step, by topic."""
+    """True facts after a step, by topic."""
 
     def __init__(self, facts: frozenset[Triple]):
         self.facts = facts

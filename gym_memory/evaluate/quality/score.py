@@ -56,7 +56,7 @@ _NO_MAP = MapTruth()
 
 @dataclasses.dataclass(frozen=True)
 class EpisodeQuality:
-    """The measures of an episode by step; the reset is step 0.
+    """Measures of an episode by step; the reset is step 0.
 
     ``precision``, ``recall``, ``staleness`` and ``unproven`` are shares in [0, 1]; ``live``,
     ``added`` and ``retired`` count facts. Over all steps, ``needed`` facts were needed and not in
@@ -181,7 +181,7 @@ def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
 
 
 class GraphScorer:
-    """The scores of a memory's graph at each step of an episode."""
+    """Scores of a memory's graph at each step of an episode."""
 
     def __init__(self, env: gym.Env[Any, Any], noise: float, seed: int, *, counts_needs: bool):
         self.series: dict[str, list[Any]] = {}

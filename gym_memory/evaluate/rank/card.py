@@ -29,7 +29,7 @@ __all__ = ["Card", "Games", "Number", "Rank", "areas_of", "cards", "correlation"
 __all__ += ["ranks"]
 
 Rank = tuple[int, int]
-"""The best and worst rank that the intervals allow."""
+"""Best and worst rank that the intervals allow."""
 Cells = Mapping[str, Sequence[SuiteCell]]
 """Cells of each memory."""
 Games = dict[tuple[str, str], float]
@@ -58,7 +58,7 @@ class Number:
 
 @dataclasses.dataclass(frozen=True)
 class Card:
-    """The measured qualities of a memory.
+    """Measured qualities of a memory.
 
     ``faults`` are reasons not to rank it. ``group`` names memories that play a first episode alike
     and count as one, ``stands_for`` the others of them. ``unshown`` has the measures that were

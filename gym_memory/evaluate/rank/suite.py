@@ -1,4 +1,4 @@
-"""The suite as data: tiers, each a list of parts that the common runner plays."""
+"""Suite as data: tiers, each a list of parts that the common runner plays."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def load_suite(tier: str) -> Suite:
 
 @dataclasses.dataclass(frozen=True)
 class SuiteCell:
-    """The results of one memory in one cell: a part's environment, policy and budget.
+    """Results of one memory in one cell: a part's environment, policy and budget.
 
     ``tasks`` and ``scores`` are one a seed, in order, a failed one 0; of a stream one a task that
     the policy played while the memory learnt, the mean over its orders, and none if an order

@@ -35,7 +35,7 @@ __all__ = ["GENERATED", "ALFWorld", "find_source"]
 
 
 GENERATED = "generated"
-"""The path that asks for our own households."""
+"""Path that asks for our own households."""
 _FILE = "game.tw-pddl"
 _UNSOLVABLE = b'"solvable": false'
 _LEFT_OUT = ("movable", "Sliced")

@@ -1,4 +1,4 @@
-"""The engine's facts in the words of the rules, seen or not; for scoring and ``oracle`` only.
+"""Facts of the engine in the words of the rules, only for scoring and ``oracle``.
 
 ``docs/alfworld.md`` lists the facts.
 """

@@ -84,7 +84,7 @@ class _DrawnTask(NamedTuple):
 
 
 class _HouseholdPlan(NamedTuple):
-    """The kind of each entity and the place of each thing."""
+    """Kind of each entity and the place of each thing."""
 
     kinds: Mapping[str, str]
     where: Mapping[str, str]

@@ -53,7 +53,7 @@ class Effect(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The initial facts, with the types of entities (``mug:``), and the goal."""
+    """Initial facts, with the types of entities (``mug:``), and the goal."""
 
     facts: Index
     goal: Query

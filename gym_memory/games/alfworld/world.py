@@ -46,14 +46,14 @@ _DEEPEST = 40
 
 
 class Sentence(NamedTuple):
-    """The command of an action and its answer."""
+    """A command of an action and its answer."""
 
     template: str
     feedback: str
 
 
 class Grammar(NamedTuple):
-    """The alternatives (condition, text) of each rule, and the actions by lower-case name."""
+    """Alternatives (condition, text) of each rule, and the actions by lower-case name."""
 
     rules: Mapping[str, tuple[tuple[str, str], ...]]
     actions: Mapping[str, Sentence]

@@ -132,7 +132,7 @@ def _own_names(env: Any) -> tuple[str, ...]:
 
 
 class GlobalChance:
-    """The global generators of ``random`` and ``numpy.random``, lent to an environment.
+    """Global generators of ``random`` and ``numpy.random``, lent to an environment.
 
     Inside :meth:`own` they are as the environment left them; outside, as everyone else did.
     """

@@ -131,7 +131,7 @@ class ForeignEnv(TextEnv):
             render_mode=render_mode,
         )
         self.foreign = env
-        """The environment as it was given."""
+        """Environment as it was given."""
         self.max_action_chars = check_int(  # type: ignore[misc]
             "max_action_chars", max_action_chars, 1
         )
@@ -163,7 +163,7 @@ class ForeignEnv(TextEnv):
         self._options: dict[str, Any] = {}
         self._goal = self._goal_from = ""
         self.raw: tuple[Any, Mapping[str, Any]] = (None, {})
-        """The observation and the info as they last came."""
+        """Observation and the info as they last came."""
         self._chat: list[Any] = []
         self._success: bool | None = None
         self._closed = False

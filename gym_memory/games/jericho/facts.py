@@ -1,4 +1,4 @@
-"""The object tree of a running story, and the truth that it states, for scoring alone."""
+"""Object tree of a running story, and the truth that it states, for scoring alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_circular(holders: NDArray[np.int64]) -> bool:
 
 
 class Tree:
-    """The objects of a story in one state: names and holders by number, 0 for none.
+    """Objects of a story in one state: names and holders by number, 0 for none.
 
     Args:
         story: The story file.

@@ -50,7 +50,7 @@ _REFUSALS = 2
 
 
 class Listing:
-    """The search for what may be done in one state.
+    """A search for what may be done in one state.
 
     Names of things come from ``look``, ``inventory``, the last answer, and from what examining
     these says. Commands are the story's templates filled with them. A command counts if it leaves
@@ -240,7 +240,7 @@ class Listing:
 
 
 class _Effects:
-    """The commands found so far, by what they change.
+    """Commands found so far, by what they change.
 
     One that implies another, *(first taking the box)*, counts only if it is about one thing.
     """

@@ -35,7 +35,7 @@ _NO_GAME = GameData(World(Logic({}), {}, {}), Index(()), "", 0.0, {})
 
 
 class StoryProcess:
-    """The engine of a story: the methods of :class:`ParserEngine`, played in another process.
+    """An engine of a story: the methods of :class:`ParserEngine`, played in another process.
 
     If the process dies, or a command never returns, the answer says so in a line and the story is
     lost. The next start, or a state to return to, gets a new process.
@@ -161,7 +161,7 @@ def _unpacked(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 class StoryHost:
-    """The other side of :class:`StoryProcess`: an engine that answers in plain values."""
+    """A server of :class:`StoryProcess`: an engine that answers in plain values."""
 
     def __init__(self) -> None:
         self._settings: tuple[int | None, bool] | None = None

@@ -39,7 +39,7 @@ class StateTrials:
         """Dynamic memory before any command."""
         self.awaits_key = machine.awaits_key
         self.text = str(self._begun[-1].decode("cp1252"))
-        """The last answer that the player read."""
+        """Last answer that the player read."""
 
     def result(self, command: str) -> CommandResult:
         """Return the result of a command; nothing if it must not be typed or breaks the story."""

@@ -44,7 +44,7 @@ _PREPOSITIONS = ("with", "in", "on", "to", "from", "under", "up", "down", "at", 
 
 
 class Vocabulary(NamedTuple):
-    """The words and commands that a story understands.
+    """Words and commands that a story understands.
 
     Attributes:
         words: All words of the dictionary, cut to ``length``.

@@ -1,4 +1,4 @@
-"""The words of a parser: names in a text, commands to try, and meanings of answers."""
+"""Words of a parser: names in a text, commands to try, and meanings of answers."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ _STATUS = re.compile(
     r"\A>[^\n]*[ ]{12,}(?:Score|Time):[^\n]*\n*|\n?>?[ ]{12,}[^\n]*\Z|\n>\s*\Z|\A>\s*\Z"
 )
 ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
-"""The words between stars with which a story ends."""
+"""Words between stars with which a story ends."""
 
 
 def is_refused_verb(text: str) -> bool:

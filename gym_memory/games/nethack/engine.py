@@ -63,7 +63,7 @@ class GamePrompt(NamedTuple):
 
 
 class Screen(NamedTuple):
-    """The game's output after a key.
+    """An output of the game after a key.
 
     Attributes:
         glyphs: int16 of shape (1659,), row by row.

@@ -1,4 +1,4 @@
-"""The knowledge of the tracker as facts; only for scoring and the control ``oracle``."""
+"""Knowledge of the tracker as facts; only for scoring and the control ``oracle``."""
 
 from __future__ import annotations
 

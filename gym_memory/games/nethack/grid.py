@@ -1,4 +1,4 @@
-"""The map: the meanings of glyphs, and arithmetic on all cells at once.
+"""Map: the meanings of glyphs, and arithmetic on all cells at once.
 
 Cells are numbered row by row, ``row * 79 + column``; masks are flat bool arrays of 1659 cells.
 """
@@ -147,7 +147,7 @@ class Ways:
 
 
 class PathMap(NamedTuple):
-    """The shortest paths from one cell.
+    """Shortest paths from one cell.
 
     ``steps`` and ``before`` (the cell before each on its path) are int32 of shape (1659,).
     """
@@ -191,7 +191,7 @@ _SILENT = -1  # the glyph says nothing about the terrain
 
 
 class Glyph(NamedTuple):
-    """The meaning of a glyph.
+    """A meaning of a glyph.
 
     ``terrain`` is -1 where the glyph hides it; what ``hides`` can be walked under, what ``stays``
     does not move, what ``blocks`` cannot be walked over.

@@ -38,7 +38,7 @@ _FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend",
 
 
 class Stop(Exception):
-    """The end of a skill that was interrupted or cannot go on; the text says why."""
+    """An end of a skill that was interrupted or cannot continue; the text says why."""
 
 
 class Impossible(Exception):

@@ -21,7 +21,7 @@ _WON_AFTER_EXPERIENCE = (
     0.4144, 0.494, 0.5779, 0.6261, 0.6563, 0.681, 0.7015, 0.7174, 0.7287, 0.7371, 0.7443, 0.7513,
     0.7586, 0.7642, 0.7703, 0.776, 0.7783, 0.7805,
 )
-"""The same share for experience level 1, 2, ... 30."""
+"""Same share for experience level 1, 2, ... 30."""
 # fmt: on
 
 

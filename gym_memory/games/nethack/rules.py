@@ -149,7 +149,7 @@ def _carried(inventory: str) -> dict[Triple, None]:
 
 
 class _AreaBlock(NamedTuple):
-    """The description of one area, with positions relative to its start."""
+    """A description of one area, with positions relative to its start."""
 
     area: str
     level: str

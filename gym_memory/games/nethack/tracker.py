@@ -1,4 +1,4 @@
-"""The tracker: all levels as far as they were seen, and what happened since the last report.
+"""Tracker: all levels as far as they were seen, and what happened since the last report.
 
 Both descriptors and the engine facts are read off this one tracker.
 """
@@ -39,7 +39,7 @@ class AreaEntry(NamedTuple):
 
 
 class AreaListing(NamedTuple):
-    """The complete contents of an area: it holds nothing else."""
+    """Complete contents of an area: it holds nothing else."""
 
     area: Area
     kind: str
@@ -51,7 +51,7 @@ class AreaListing(NamedTuple):
 
 
 class Status(NamedTuple):
-    """The shown numbers of the status line."""
+    """Shown numbers of the status line."""
 
     hp: int
     max_hp: int

@@ -194,7 +194,7 @@ def _text(value: object) -> str:
 
 
 class Dataset(NamedTuple):
-    """The questions by task id (``name/split/id``), in the order in which seeds play them.
+    """Questions by task id (``name/split/id``), in the order in which seeds play them.
 
     Official files are sorted by kind, so the order is a shuffle by the hash of the id: any range of
     seeds is a fair sample. ``fingerprint`` is the beginning of the files' sha256.

@@ -62,7 +62,7 @@ class ProseRules:
 
 
 class _PassageDraft(Draft):
-    """The extraction of one passage, with its names so far."""
+    """An extraction of one passage, with its names so far."""
 
     def __init__(self, graph: TemporalGraph, topic: str, body: str):
         super().__init__(graph, latest=True)

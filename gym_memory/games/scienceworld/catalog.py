@@ -15,7 +15,7 @@ __all__ = ["CLIN", "ELECTRICAL", "SIMPLIFICATIONS", "SPLITS", "TASKS", "ClinTask
 __all__ += ["find_task", "variations"]
 
 SPLITS = ("train", "dev", "test", "clin")
-"""The official splits, and CLIN's part of the test split."""
+"""Official splits, and CLIN's part of the test split."""
 
 _DATA = tomllib.loads((files(__package__) / "catalog.toml").read_text("utf-8"))
 TASKS: dict[str, tuple[str, int]] = {name: tuple(task) for name, task in _DATA["tasks"].items()}

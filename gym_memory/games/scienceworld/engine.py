@@ -1,4 +1,4 @@
-"""The ScienceWorld engine in its Java process, called through ``java/FastServer.java``.
+"""ScienceWorld engine in its Java process, called through ``java/FastServer.java``.
 
 World, parser, score and valid actions are the engine's; two things make episodes repeatable.
 ``-XX:hashCode=2`` gives hash sets the order of insertion, which Java else draws for each object.
@@ -57,7 +57,7 @@ _BREAK = "\x1f"
 
 
 class EngineAnswer(NamedTuple):
-    """The engine's answer to a command.
+    """An answer of the engine to a command.
 
     Attributes:
         score: In [-100, 100].

@@ -28,7 +28,7 @@ _gold_paths: dict[tuple[str, int, str], tuple[str, ...]] = {}
 
 
 class ScienceWorld(TextEnv):
-    """The thirty tasks of ScienceWorld on the original engine, which needs Java.
+    """Thirty tasks of ScienceWorld on the original engine, which needs Java.
 
     Task ids are ``scienceworld/<task>/<variation>``. Several tasks are listed by turns, so the
     first seeds play each of them. *Won* (``success``) is a score of 100 and nothing else; *lost*

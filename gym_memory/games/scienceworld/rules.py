@@ -140,7 +140,7 @@ _Span = tuple[int, int]
 
 
 class _HouseDraft(Draft):
-    """The extraction of one step, which counts contents and finds furniture by name.
+    """An extraction of one step, which counts contents and finds furniture by name.
 
     Args:
         graph: The facts before the step.

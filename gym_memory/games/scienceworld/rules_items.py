@@ -26,7 +26,7 @@ _FURNITURE = frozenset({
 """Fixed objects that may occur several times in the house."""
 
 AMBIGUOUS = "Ambiguous request"
-"""The start of the engine's question for a number, if a command is ambiguous."""
+"""Start of the engine's question for a number, if a command is ambiguous."""
 
 CONNECTED = "is connected to"
 FOCUSED = "focused on"
@@ -87,7 +87,7 @@ def door_state(*, opened: bool) -> str:
 # Things in a text
 
 _REMARK = re.compile(r" \([^)]{0,200}\)|(?<=^picture|^drawing) of .*|(?<=^painting) of .*")
-"""The title of a book or the motif of a picture, which not every text mentions."""
+"""Title of a book or the motif of a picture, which not every text mentions."""
 _DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")
 _PHRASE_END = re.compile(r", which is |, with: |, currently | \(|\.|$")
 _STAGED = re.compile(r"(?P<name>.+?) in the (?P<stage>[\w ]{1,40}?) stage(?P<rest>.*)")

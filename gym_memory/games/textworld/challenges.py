@@ -1,4 +1,4 @@
-"""The challenges that come with TextWorld, and single story files."""
+"""Challenges that come with TextWorld, and single story files."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ __all__ = ["HOUSE", "Cleaning", "CleaningProgress", "Furnishing", "HousePlan", "
 
 
 class Furnishing(NamedTuple):
-    """The content of a kind of room; ``boxes`` are closed at the start.
+    """Content of a kind of room; ``boxes`` are closed at the start.
 
     ``things`` belong in no other room. No word occurs in two names, so the parser never asks back.
     """
@@ -128,7 +128,7 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[HousePlan, rando
 
 
 class CleaningProgress(NamedTuple):
-    """The things that are away from their room, and those that gained or lost a point."""
+    """Things that are away from their room, and those that gained or lost a point."""
 
     away: frozenset[str]
     picked: frozenset[str] = frozenset()

@@ -158,7 +158,7 @@ class RecipeStep(NamedTuple):
 
 
 class Kitchen:
-    """The world of a cooking game while a walkthrough is planned.
+    """A world of a cooking game while a walkthrough is planned.
 
     Args:
         facts: Propositions with names for ids, as (predicate, name, ...).

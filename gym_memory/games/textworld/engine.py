@@ -43,7 +43,7 @@ LARGEST_DESCRIPTION = 1 << 22
 
 
 class GameData(NamedTuple):
-    """The content of the .json beside a .z8.
+    """Content of the .json beside a .z8.
 
     Attributes:
         facts: Facts at the start.
@@ -63,7 +63,7 @@ class GameData(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The effect of a command.
+    """An effect of a command.
 
     Attributes:
         text: Feedback without trace, banner and status line.
@@ -82,7 +82,7 @@ class Answer(NamedTuple):
 
 
 class EngineState(NamedTuple):
-    """The state of a game as changes since its start.
+    """A state of a game as changes since its start.
 
     Attributes:
         machine: State of the interpreter when it last answered; None before.

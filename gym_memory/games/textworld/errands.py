@@ -157,7 +157,7 @@ def _morning(settings: Mapping[str, Any], day: int) -> str:
 
 
 class ErrandProgress(NamedTuple):
-    """The present day and errand, from 0, its moves so far, and the errands done."""
+    """Current day and errand, from 0, its moves so far, and the errands done."""
 
     day: int = 0
     errand: int = 0

@@ -57,7 +57,7 @@ class ListedGame(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The listed games of a family; no game is in two splits of a level.
+    """Listed games of a family; no game is in two splits of a level.
 
     ``test`` is for tests and development, ``held_out`` for tables alone. ``levels`` maps a level to
     ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.

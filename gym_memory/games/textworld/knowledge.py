@@ -1,4 +1,4 @@
-"""The rules of a knowledge base as plain values, read by TextWorld once and then from the cache.
+"""Rules of a knowledge base as plain values, read by TextWorld once and then from the cache.
 
 Importing TextWorld and parsing a knowledge base take two seconds in every process, reading JSON
 takes milliseconds. A file is named by the digest of the knowledge base and TextWorld's version.
@@ -50,7 +50,7 @@ class RuleText(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """The knowledge to follow a game: each type with its subtypes, rules with a command."""
+    """Knowledge to follow a game: each type with its subtypes, rules with a command."""
 
     subtypes: Mapping[str, frozenset[str]]
     rules: tuple[RuleText, ...]

@@ -52,7 +52,7 @@ def _keys(fact: Fact) -> list[tuple[Any, ...]]:
 
 
 class State:
-    """The facts of a game in play: those at its start, shared, and the changes since.
+    """Facts of a game in play: those at its start, shared, and the changes since.
 
     Attributes:
         facts_now: All that is true; it changes with the state.
@@ -271,7 +271,7 @@ class Rule:
 
 
 class Logic:
-    """The compiled rules of a knowledge base.
+    """Compiled rules of a knowledge base.
 
     Attributes:
         subtypes: Each type with its subtypes.

@@ -59,7 +59,7 @@ class Quest(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """The meal, the room to prepare it in, and each ingredient with its heat and cut."""
+    """A meal, the room to prepare it in, and each ingredient with its heat and cut."""
 
     meal: str
     kitchen: str

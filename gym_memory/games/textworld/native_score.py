@@ -28,7 +28,7 @@ class Standing(NamedTuple):
 
 
 class ScoreChange(NamedTuple):
-    """The effect of a turn on the score; a turn that loses gives no notice."""
+    """An effect of a turn on the score; a turn that loses gives no notice."""
 
     gained: int = 0
     won: bool = False
@@ -36,7 +36,7 @@ class ScoreChange(NamedTuple):
 
 
 class ScoreBoard:
-    """The quests of one game in play.
+    """Quests of one game in play.
 
     A quest is looked at only if one of its facts became true: nothing else can fulfil it.
     """

@@ -74,7 +74,7 @@ class Holdings:
 
 
 class View(NamedTuple):
-    """The state that a text is about, and the thing that is examined."""
+    """A state that a text is about, and the thing that is examined."""
 
     state: State
     holdings: Holdings
@@ -131,7 +131,7 @@ def enumeration(parts: Sequence[str]) -> str:
 
 
 class Wording:
-    """The names and descriptions of one game.
+    """Names and descriptions of one game.
 
     Args:
         infos: TextWorld's notes on each entity.

@@ -28,7 +28,7 @@ _BEARINGS = {word: way for way in DIRECTIONS for word in (way, way[0])}
 
 
 class EngineTurn(NamedTuple):
-    """The answer to a command.
+    """An answer to a command.
 
     Attributes:
         event: The action as the trace reports it, if it was carried out; else empty.
@@ -41,7 +41,7 @@ class EngineTurn(NamedTuple):
 
 
 class _Unknown(Exception):
-    """The command is outside of the grammar."""
+    """A command outside of the grammar."""
 
 
 class _OutOfScope(Exception):
@@ -49,7 +49,7 @@ class _OutOfScope(Exception):
 
 
 class TurnRules:
-    """The actions of one game.
+    """Actions of one game.
 
     Args:
         game: What is fixed.

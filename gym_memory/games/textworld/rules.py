@@ -128,7 +128,7 @@ class TextWorldRules:
 
 
 class _Command(NamedTuple):
-    """The parts of an action, as clean names; None for those of another kind of action.
+    """Parts of an action, as clean names; None for those of another kind of action.
 
     ``turns`` has a key and its lock.
     """
@@ -154,7 +154,7 @@ def _read_command(action: str) -> _Command:
 
 
 class _StepDraft(Draft):
-    """The extraction of one step, with names and evidence from the valid actions."""
+    """An extraction of one step, with names and evidence from the valid actions."""
 
     def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
         super().__init__(graph)
@@ -419,7 +419,7 @@ _STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked", "lock": 
 
 
 class Offers(NamedTuple):
-    """The contents of a list of valid actions, in lower case.
+    """Contents of a list of valid actions, in lower case.
 
     Attributes:
         exits: Directions.

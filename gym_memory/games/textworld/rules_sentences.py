@@ -32,20 +32,20 @@ _MAX_SENTENCE_CHARS = 1000
 
 
 class HolderContents(NamedTuple):
-    """The complete contents of a holder, from which anything else is gone."""
+    """Complete contents of a holder, from which anything else is gone."""
 
     holder: str
     names: tuple[str, ...]
 
 
 class SentenceFacts(NamedTuple):
-    """The facts that a text states and ends."""
+    """Facts that a text states and ends."""
 
     mentions: tuple[Mention, ...] = ()
     listings: tuple[HolderContents, ...] = ()
     outdated: tuple[Pattern, ...] = ()
     topic: str = ""
-    """The thing to which a following *it* refers; empty if unchanged."""
+    """Thing to which a following *it* refers; empty if unchanged."""
     new: bool = False
     """True if the sentence introduces the topic, a piece of furniture in the room."""
 
@@ -117,7 +117,7 @@ _DONE = {
     "slice": "sliced", "dice": "diced", "chop": "chopped",
     "fried": "fried", "roasted": "roasted", "grilled": "grilled", "burned": "burned",
 }  # fmt: skip
-"""The resulting state by verb of a report."""
+"""Resulting state by verb of a report."""
 
 
 def gone(name: str) -> tuple[Pattern, ...]:
@@ -245,7 +245,7 @@ _RULES: tuple[Rule, ...] = tuple(
 
 
 _EACH = re.compile(r"[^.:]{1,80}: (?=You )")
-"""The name before each of several answers, after a command such as ``drop all``."""
+"""Name before each of several answers, after a command such as ``drop all``."""
 
 
 @lru_cache(maxsize=1 << 10)
@@ -292,7 +292,7 @@ _MAX_KEPT_CHARS = 10_000
 """Most characters of a description whose reading is cached."""
 
 BANNER = re.compile(r"^[ \t]*-=[ \t]*(?P<room>[^\s=][^\n=]{0,79}?)[ \t]*=-", re.MULTILINE)
-"""The line above a room's description: ``-= Living Room =-``."""
+"""Line above a room's description: ``-= Living Room =-``."""
 
 _STATE = r"(?P<state>locked|unlocked|opened|open|closed)"
 _WAYS = rf"(?P<ways>{DIRECTION_LIST})"
@@ -472,7 +472,7 @@ def _describe(text: str, room: str) -> SentenceFacts:
 
 
 class _DescriptionState:
-    """The reading of a description so far."""
+    """A reading of a description so far."""
 
     def __init__(self, room: str) -> None:
         self.room = room

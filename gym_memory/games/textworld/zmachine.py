@@ -132,7 +132,7 @@ class Interpreter:
         jericho = require("jericho", "textworld", "Z-machine games")
         story = check_story(path)
         self.frotz = _insert(jericho, story, os.path.abspath(path))
-        """The ``jericho.FrotzEnv``."""
+        """``jericho.FrotzEnv``."""
         # Frotz seeds itself from the clock by default.
         self.frotz.seed((self.frotz.bindings or {}).get("seed", _DEFAULT_SEED))
         self._reach = _REACH[story[0]] << 16

@@ -1,4 +1,4 @@
-"""The products and requests of a shop, built from records of the official files or a generator."""
+"""Products and requests of a shop, built from records of the official files or a generator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TEST, _VALID, _ALL = 500, 1000, 12_087
 _ENOUGH = 6000
 """Requests from which on the official sizes are taken; of fewer, the same shares."""
 _SHUFFLE = 233
-"""The official seed that puts the requests in order."""
+"""Official seed that puts the requests in order."""
 _PRICE_STEP, _HIGHEST_LIMIT, _LIMITS = 10.0, 990.0, 4
 _DEFAULT_PRICE = 100.0
 _MAX_CODE_CHARS = 10
@@ -77,7 +77,7 @@ class Goal(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The content of the official files.
+    """Content of the official files.
 
     These are ``items_shuffle*.json``, ``items_ins_v2*.json`` (attributes and a request by code) and
     ``items_human_ins.json``, requests that people wrote, or None.

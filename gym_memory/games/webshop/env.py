@@ -38,9 +38,9 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["WebShop"]
 
 SYNTHETIC = "synthetic"
-"""The path that asks for our own catalogue."""
+"""Path that asks for our own catalogue."""
 _STEPS = 100
-"""The step limit of the official baselines."""
+"""Step limit of the official baselines."""
 
 
 class WebShop(TextEnv):

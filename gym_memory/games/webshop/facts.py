@@ -1,4 +1,4 @@
-"""The engine's facts in the rules' vocabulary, for scoring and the control ``oracle`` only."""
+"""Facts of the engine in the rules' vocabulary, only for scoring and the control ``oracle``."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def page_of(text: str) -> int:
 
 
 class _PageDraft(Draft):
-    """The extraction of one page, with the action that led to it."""
+    """An extraction of one page, with the action that led to it."""
 
     def __init__(self, step: Step, graph: TemporalGraph, task: Task):
         super().__init__(graph, latest=True)

@@ -1,4 +1,4 @@
-"""The shop: its search, its pages as text and as links, and the effect of each action.
+"""Shop: its search, its pages as text and as links, and the effect of each action.
 
 A page is one line of parts separated by ``[SEP]``, the request first, as in the official engine's
 text mode. Clicks ignore case.
@@ -79,7 +79,7 @@ def _words(text: str) -> list[str]:
 
 
 class ShopView(NamedTuple):
-    """The page that a customer is on.
+    """A page that a customer is on.
 
     ``page`` is ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``. ``search`` is
     the number of the last of the ``searches``, from 1, and ``number`` the page of its results.
@@ -113,7 +113,7 @@ def open_shop(catalogue: Catalogue, with_attributes: bool = False) -> Shop:
 
 
 class Shop:
-    """The pages of a catalogue and the links between them; it is stateless.
+    """Pages of a catalogue and the links between them; it is stateless.
 
     Args:
         catalogue: The products.
@@ -268,7 +268,7 @@ _SCORING_WORD = re.compile(r"[a-z][a-z'’-]+")
 
 
 class Reward(NamedTuple):
-    """The total reward in [0, 1] and its parts."""
+    """A total reward in [0, 1] and its parts."""
 
     total: float
     kind: float

@@ -26,7 +26,7 @@ __all__ = ["DEFAULT_MODEL", "MOST_KEPT", "UNIT", "Encoder", "Sketches", "VectorC
 __all__ += ["VectorIndex", "Vectors", "find_faiss", "unit", "whole"]
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
-"""The encoder of the AriGraph paper's kind: 384 numbers a text."""
+"""Encoder of the AriGraph paper's kind: 384 numbers a text."""
 
 Vectors = NDArray[np.float32]
 

@@ -1,4 +1,4 @@
-"""The base of memories of experience: items are chosen, shown, credited and added."""
+"""Base of memories of experience: items are chosen, shown, credited and added."""
 
 from __future__ import annotations
 

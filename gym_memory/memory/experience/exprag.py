@@ -17,7 +17,7 @@ _ANSWER_CHARS = 100
 
 
 class ExpRAG(ExperienceMemory):
-    """The past episodes with the most similar goals: input, output and feedback.
+    """Past episodes with the most similar goals: input, output and feedback.
 
     Nothing is distilled, merged or judged: this is the raw-episode baseline of all memories of
     experience. The ``k`` of the paper is not stated.
@@ -36,7 +36,7 @@ class ExpRAG(ExperienceMemory):
 
 
 class ExpRecent(ExpRAG):
-    """The last ``k`` episodes, whatever their goals: a control, level with ``none`` in streams."""
+    """Last ``k`` episodes, whatever their goals: a control, level with ``none`` in streams."""
 
     name: ClassVar[str] = "exprecent"
 

@@ -31,7 +31,7 @@ _MAX_KEY_CHARS = 2000
 
 
 class Origin(NamedTuple):
-    """The origin of an item; a merge keeps the origins of both items.
+    """An origin of an item; a merge keeps the origins of both items.
 
     Attributes:
         run: Number of the episode in the bank, from 1; 0 before the item is added.

@@ -183,7 +183,7 @@ _RECORD = ("ldm2", "library", "addition")
 
 
 class TupleBank:
-    """The library of tuples, and the roles that make and search it.
+    """A library of tuples, and the roles that make and search it.
 
     ``batch_size`` is B, trajectories a batch memory; learning ends at ``capacity`` tuples. Without
     a ``model`` rules play the roles; without a ``store`` this process keeps what is formed.

@@ -31,7 +31,7 @@ _NAME_CHARS = 400
 
 
 class EncodedTypes:
-    """The role Cluster without a language model: spherical k-means over embeddings.
+    """A Cluster role without a language model: spherical k-means over embeddings.
 
     Deterministic: centres start nearest to the mean and go on with the text farthest from all,
     until every text resembles one (``alike``: a cosine in (0, 1]) or there are as many as the root
@@ -100,7 +100,7 @@ def _names(texts: Sequence[str], labels: Sequence[int]) -> dict[int, str]:
 
 
 class NearestType:
-    """The role Classify without a language model: the type whose examples are nearest."""
+    """A Classify role without a language model: the type whose examples are nearest."""
 
     def __init__(self, encoder: Encoder):
         self.encoder = encoder

@@ -30,7 +30,7 @@ _KINDS = 3
 
 
 class Situation(NamedTuple):
-    """The comparable part of a moment of a trial."""
+    """A comparable part of a moment of a trial."""
 
     place: str
     inventory: str

@@ -1,4 +1,4 @@
-"""The past as text: the last attempts without gaps, and dated facts that answer questions."""
+"""Past as text: the last attempts without gaps, and dated facts that answer questions."""
 
 from __future__ import annotations
 

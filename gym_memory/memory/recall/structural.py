@@ -223,7 +223,7 @@ class StructuralIndex(Follower[Event]):
 
 
 class NearbyPlaces:
-    """The known places around one, nearest first, searched only as far as a caller reads."""
+    """Known places around one, nearest first, searched only as far as a caller reads."""
 
     __slots__ = ("_index", "_order", "_places", "_search", "_ways")
 
@@ -295,7 +295,7 @@ class Part(NamedTuple):
 
 
 class RankedFacts(NamedTuple):
-    """The facts on a page, and the reason for each of them."""
+    """Facts on a page, and the reason for each of them."""
 
     triples: tuple[Triple, ...]
     reasons: tuple[str, ...]

@@ -320,7 +320,7 @@ def _depths() -> Any:
 
 
 class LLMExplore(LLMRole[Explore]):
-    """The role that decides if the plan needs exploring (AriGraph, Appendix E)."""
+    """A role that decides whether the plan needs exploring (AriGraph, Appendix E)."""
 
     prompt = "explore"
     max_tokens = 64

@@ -1,4 +1,4 @@
-"""The schema of a durable store's database, and the database in one SQLite file.
+"""Schema of a durable store's database, and the database in one SQLite file.
 
 The same SQL runs on a file and a server (:mod:`.postgres`), with ``?`` for arguments. A released
 file of ``migrations`` never changes. Every call opens the SQLite file, runs one transaction and

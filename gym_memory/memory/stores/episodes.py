@@ -62,7 +62,7 @@ class Follower(ABC, Generic[Item]):
 
 
 class Episode(NamedTuple):
-    """The observation of step ``t``, after ``action``; ``id`` counts from 0."""
+    """An observation of step ``t``, after ``action``; ``id`` counts from 0."""
 
     id: int
     t: int

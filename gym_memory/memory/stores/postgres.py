@@ -328,7 +328,7 @@ def _limit_waiting(raw: Any, seconds: float) -> None:
 
 
 class _NoAnswerError(Exception):
-    """The server sent nothing before the deadline."""
+    """A silence of the server until the deadline."""
 
 
 def _limited(waiting: Any, deadline: float) -> Generator[Any, Any, Any]:

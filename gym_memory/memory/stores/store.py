@@ -274,7 +274,7 @@ _PARTS = tuple(table for table, columns in COLUMNS.items() if columns[0] == "par
 
 
 class CheckedTable(NamedTuple):
-    """The number of a table's rows and of those without a checksum, and one line per damage.
+    """Number of a table's rows and of those without a checksum, and one line per damage.
 
     ``lost`` has the numbers of records or partitions that a salvage omits.
     """

@@ -20,7 +20,7 @@ _DIGITS = 4
 
 
 class ExpectedRow(NamedTuple):
-    """The scores of a memory and a policy on a panel, or on some of its tasks.
+    """Scores of a memory and a policy on a panel, or on some of its tasks.
 
     ``scores`` and ``steps`` are keyed by seed, the index of the task in the panel.
     """

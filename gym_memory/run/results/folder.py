@@ -44,7 +44,7 @@ __all__ += ["iter_folders", "locked", "read_episodes", "read_replaced"]
 _FORMAT = 1
 _REPLACED = "episodes.failed.jsonl"
 Rows = tuple[EpisodeRow, ...]
-"""The episodes of one finished job."""
+"""Episodes of one finished job."""
 
 
 def _dump(record: Any) -> bytes:
@@ -156,7 +156,7 @@ def check_backends(known: Mapping[str, str], new: Mapping[str, str], where: str)
 
 
 class ResultsFolder:
-    """The results folder of a configuration, open in one process at a time.
+    """A results folder of a configuration, open in one process at a time.
 
     ``retry_failed`` puts failed jobs aside, so that they are played again.
     """

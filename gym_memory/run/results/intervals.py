@@ -32,7 +32,7 @@ __all__ += ["values"]
 
 LEVEL = 0.95
 Interval = tuple[float, float]
-"""The lower and upper end of an interval."""
+"""Lower and upper end of an interval."""
 Values = Sequence[float] | NDArray[np.float64]
 Labels = Sequence[Hashable] | None
 
@@ -42,7 +42,7 @@ _HALVINGS = 40
 
 
 class Estimate(NamedTuple):
-    """The mean of values (NaN without any), with its uncertainty.
+    """A mean of values (NaN without any), with its uncertainty.
 
     ``clusters`` counts independent units: tasks, or training runs if those are fewer. ``ends`` maps
     a normal quantile to the ends of its interval; None for fewer than two clusters.

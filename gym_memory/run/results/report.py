@@ -63,7 +63,7 @@ _PANELS = (
 
 
 class ReportSource(NamedTuple):
-    """The parts of a results folder that a report needs; ``replaced`` ones were played again."""
+    """Parts of a results folder that a report needs; ``replaced`` ones were played again."""
 
     path: Path
     config: RunConfig

@@ -38,7 +38,7 @@ __all__ += ["score_cells", "score_lines", "seeds_go_round", "step_curve", "table
 __all__ += ["format_cost", "notes_on", "stopped_jobs", "total_cost", "units", "with_fallbacks"]
 
 ENGINE_MEMORY = "oracle"
-"""The control that sees all facts of the engine; comparisons of memories leave it out."""
+"""Control that sees all facts of the engine; comparisons of memories leave it out."""
 
 Axis = Literal["memory", "policy"]
 ALL_ENVS = "all"
@@ -287,7 +287,7 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """The gain of ``name`` over ``against``, paired by task and seed.
+    """A gain of ``name`` over ``against``, paired by task and seed.
 
     ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
     axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %

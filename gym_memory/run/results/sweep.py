@@ -26,7 +26,7 @@ NEARLY = 0.95
 
 
 class Curve(NamedTuple):
-    """The scores of one memory by budget, the least first.
+    """Scores of one memory by budget, the least first.
 
     ``area`` is in [0, 1] (points if raw), None if a budget is missing or exceeded; ``area_ci`` its
     95 % interval over tasks. ``enough`` is the mean tokens recalled at the least budget with

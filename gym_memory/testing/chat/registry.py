@@ -13,12 +13,12 @@ __all__ = ["ANSWERS", "OTHERS", "UNKNOWN_PROMPT", "Slots", "answer", "answers", 
 __all__ += ["slots_of"]
 
 Slots = Mapping[str, str]
-"""The text between the tags of a prompt, by name."""
+"""Texts between the tags of a prompt, by name."""
 Answer = Callable[[Slots], str]
 
 UNKNOWN_PROMPT = "I know no answer to this prompt."
 ANSWERS: dict[str, Answer] = {}
-"""The functions that answer, by the name of their prompt."""
+"""Answering functions by the name of their prompt."""
 OTHERS: dict[str, Callable[[Any], str]] = {}
 """Functions that answer prompts of other packages, by words of the last message."""
 _MODULES = ("memories", "play", "prompted", "analogy")

@@ -73,7 +73,7 @@ def plan_for(task: str, lessons: Mapping[int, str]) -> list[tuple[str, str]]:
 
 
 class ScienceNotes(NamedTuple):
-    """The player's notes: ``doors`` are pairs of rooms, ``been`` rooms it knows."""
+    """Notes of the player: ``doors`` are pairs of rooms, ``been`` are known rooms."""
 
     find: str
     focused: str = ""

@@ -402,7 +402,7 @@ ZOO: dict[str, Personality] = {
 
 
 class ZooServer(ScriptedServer):
-    """The scripted server with a personality of the zoo.
+    """A scripted server with a personality of the zoo.
 
     Example:
         >>> with ZooServer("think") as server:
