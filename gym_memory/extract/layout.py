@@ -167,7 +167,7 @@ def layout_of(text: str) -> Layout:
 
 
 def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True of most lines of prose, as a fast test before slow ones."""
+    """True for most lines of prose, as a fast test before slow ones."""
     line = lines[at].group()
     if line[-1] not in ".!?" or line[0] in _NO_PROSE_STARTS or _is_divided(line):
         return False

@@ -96,7 +96,7 @@ def read_bearer(draft: Scene, found: re.Match[str]) -> bool:
 
 
 def read_named(draft: Scene, found: re.Match[str]) -> bool:
-    """Read who is here by name; return False if no name is one of a person or thing."""
+    """Read who is here by name; return False if all names are intangible."""
     start, done = found.start("names"), False
     for name in _BETWEEN_NAMES.split(found["names"]):
         at = start + found["names"].index(name)
@@ -118,7 +118,7 @@ def read_arrival(draft: Scene, found: re.Match[str]) -> bool:
 
 
 def read_departure(draft: Scene, found: re.Match[str]) -> bool:
-    """Read who goes away; return False if nobody known does."""
+    """Read who goes away; return False if the subject is unknown or cannot go."""
     name, is_actor = _actor(draft, found)
     goes = is_actor and (found["away"] or found["way"]) and draft.graph.knows(name)
     if goes:

@@ -93,7 +93,7 @@ _FIRST_WORDS = re.compile(
 _FAILURE = re.compile(rf"\b{either('blocked')}\b", re.IGNORECASE)
 """Words of a short answer to a failed move."""
 _CLOSED = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
-"""Words for what blocks a way only for now."""
+"""Words for what blocks a way temporarily."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
 _MAX_FAILURE_CHARS = 160
 _GOES = re.compile(rf"{YOU} {_GO} (?:{'|'.join(DIRECTIONS)})[.!]", re.IGNORECASE)
@@ -207,7 +207,7 @@ def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
 
 
 def _may_be_room(name: str) -> bool:
-    """True unless a name is of no place, as in *in a hurry* or *at a conclusion*."""
+    """True unless a name means no place, as in *in a hurry* or *at a conclusion*."""
     return not _NO_ROOM.match(name) and head_noun(name) not in IMMATERIAL
 
 

@@ -133,7 +133,7 @@ class _Fields(NamedTuple):
 
     @property
     def named(self) -> list[_Node]:
-        """Return the objects in it with their keys as names; empty if any value is no object."""
+        """Return the objects in it with their keys as names; empty if any value is another."""
         if not all(isinstance(value, _Fields) for _, value in self.pairs):
             return []
         return [
@@ -452,7 +452,7 @@ def _place_sentence(name: _Word, place: _Word, where: str = "in") -> _Word:
 
 
 def _state_sentence(name: _Word, state: _Word) -> _Word:
-    """Return a sentence that states a thing."""
+    """Return a sentence that gives the state of a thing."""
     return _joined([_fixed("The ", name), name, _fixed(" is ", state), state, _fixed(".", state)])
 
 

@@ -49,7 +49,7 @@ STATE_OF_PLACE = re.compile(
     r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
     re.IGNORECASE,
 )
-"""Remark after a title that states the place; any other is part of its name."""
+"""Remark after a title about the state of the place; others are part of its name."""
 _PHRASE_START = re.compile(
     r"(?:in|on|at|by|under|behind|beside|beneath|below|above|near|inside|outside|among|between|atop"
     r"|along|before|halfway|top|bottom|foot|end|edge)\b",

@@ -25,14 +25,14 @@ def test_reward_says_whether_a_thing_is_where_it_belongs(
     assert {fact for fact in found if "was put" in fact or "belongs" in fact} == facts
 
 
-def test_what_looks_like_exit_or_answer_to_the_action() -> None:
+def test_recipe_label_and_listed_answer_are_distinguished() -> None:
     hall = "you|is in|hall"
     assert read("Cooking directions: dice the carrot, fry it", known=hall)[1] == {hall}
     put = read("lamp: taken\nDone.", "put lamp in box")[0].mentions
     assert [m.triple.object for m in put] == ["inventory", "box"]
 
 
-def test_what_ends() -> None:
+def test_statement_ends_older_facts() -> None:
     hall = "you|is in|hall; pen|is in|inventory; cup|is in|inventory; box|is|empty"
     dropped = read("You drop the pen.", "drop pen", hall)[1]
     assert "pen|is in|hall" in dropped

@@ -147,11 +147,11 @@ def test_bracketed_remark_after_label_is_not_part_of_it() -> None:
          "you|is in|den; den|has exit|down; key|is carried by|innkeeper"),
     ],
 )  # fmt: skip
-def test_what_a_text_says(text: str, facts: str) -> None:
+def test_first_text_states_these_facts(text: str, facts: str) -> None:
     assert read(text)[1] == set(filter(None, facts.split("; ")))
 
 
-def test_a_room_with_all_that_is_in_it() -> None:
+def test_room_description_states_things_doors_and_views() -> None:
     text = (
         "You are in the hall. In one part of the room you see a desk that has a pen, and a cup on "
         "it. There is also a chair, that has nothing on it. You also see an open chest.\n"
@@ -167,14 +167,14 @@ def test_a_room_with_all_that_is_in_it() -> None:
     }  # fmt: skip
 
 
-def test_evidence_of_what_a_list_says() -> None:
+def test_list_item_is_its_own_evidence() -> None:
     text = "You are in a den. In the den, you see:\n\ta jar\n\ta stove that has nothing on it"
     found = read(text)[0].mentions
     spans = {" ".join(m.triple): text[m.start : m.end] for m in found}
     assert spans["stove is empty"] == spans["stove is in den"] == "stove"
 
 
-def test_a_place_seen_from_afar_is_not_entered() -> None:
+def test_distant_place_is_not_entered() -> None:
     text = "This room is called the shed."
     assert read(text, "look at shed", "you|is in|hall")[1] == {"you|is in|hall"}
     assert "you|is in|shed" in read(text, "go to shed", "you|is in|hall")[1]
@@ -197,11 +197,11 @@ def test_any_text_gives_facts_with_valid_spans(text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("piece", [*PIECES, "A: b, ", "In the a on the ", "(", "Inventory:\n a\n"])
-def test_a_megabyte_takes_bounded_time(piece: str) -> None:
+def test_megabyte_takes_bounded_time(piece: str) -> None:
     guarded(lambda: read(piece * (1_000_000 // len(piece))))
 
 
-def test_what_is_written_on_things_is_read() -> None:
+def test_writing_on_things_is_read() -> None:
     recipe = (
         "Gather all following ingredients and follow the directions to prepare this meal.\n\n"
         "Ingredients:\n  cilantro\n  white onion\n\nDirections:\n  dice the white onion\n"
@@ -216,7 +216,7 @@ def test_what_is_written_on_things_is_read() -> None:
     assert not read(recipe, "open cookbook")[1] & {"recipe|requires|cilantro"}
 
 
-def test_states_of_what_is_carried() -> None:
+def test_states_of_carried_things_are_read() -> None:
     listed = read("Inventory:\n  a knife\n  a roasted diced white onion\n", "inventory")[1]
     assert listed >= {"white onion|is|diced", "white onion|is|roasted", "knife|is in|inventory"}
 
