@@ -154,7 +154,7 @@ class _Worker:
         return min(play.deadline for play in self.plays.values())
 
     def wait_until(self, deadline: float) -> None:
-        """Time by which an idle worker must answer."""
+        """Set the time by which an idle worker must answer."""
         self._starts_until = deadline
 
     def room(self, *, alone: bool) -> bool:

@@ -188,7 +188,7 @@ def _fresh(out: Path, job: Job) -> Path:
 
 
 class _LeftError(Exception):
-    """Signal that the person has left."""
+    """A signal that the person has left."""
 
 
 class _Person(Policy):

@@ -165,7 +165,7 @@ def _read_all(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _heat_wanted(beliefs: Beliefs) -> Move | None:
-    """Without a recipe, try each appliance on an object that a text wants *grilled*."""
+    """Try each appliance, without a recipe, on an object that a text wants *grilled*."""
     texts = " ".join((beliefs.task.goal, *beliefs.texts_read())).lower()
     known = beliefs.things
     for state, use in HEATS.items():

@@ -198,7 +198,7 @@ class TextWorldEnv(TextEnv):
         return actions if self.is_listed is None else tuple(filter(self.is_listed, actions))
 
     def refuse(self, action: str) -> str | None:
-        """Also refuse several commands at once, foreign letters and interpreter commands."""
+        """Refuse several commands at once, foreign letters and interpreter commands, too."""
         refusal = super().refuse(action)
         if refusal is not None:
             return refusal
