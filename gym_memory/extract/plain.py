@@ -82,7 +82,8 @@ class PlainRules:
             draft.note_placing(praised=step.reward > 0)
         elif step.reward < 0:
             draft.note_loss()
-        _read_inventory(draft, step.inventory)
+        if step.inventory:
+            _read_inventory(draft, step.inventory)
         return worded.in_original(draft.extraction())
 
 
