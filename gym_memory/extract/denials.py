@@ -16,7 +16,7 @@ from gym_memory.graph.schema import INVENTORY, clean_name
 
 __all__ = ["EMPTY_HANDS", "is_denied", "read_denial"]
 
-_BAG = r"(?:hands|pockets|inventory|pack|bag|backpack)"
+_BAG = r"(?:hands?|arms?|gripper|pockets|inventory|pack|bag|backpack)"
 _NOTICED = re.compile(
     rf"{YOU} (?:suddenly )?(?:(?:reali[sz]e|discover)(?: that)?|(?:see|notice|find) that) "
 )

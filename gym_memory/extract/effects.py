@@ -373,7 +373,7 @@ def _leave(draft: Scene, event: Event, own: bool) -> bool:
     if own or (event.tail and not _AWAY.match(event.tail)):
         return False
     name = _subject_name(draft, event)
-    if not draft.graph.knows(name) or _is_light(name):
+    if not (draft.graph.knows(name) or name in draft.moved) or _is_light(name):
         return False
     remove(draft, name)
     return True

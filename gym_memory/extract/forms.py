@@ -69,7 +69,7 @@ from gym_memory.extract.things import (
     items_in,
     place_name,
 )
-from gym_memory.extract.ways import PASSABLE, WAYS
+from gym_memory.extract.ways import BARRED, PASSABLE, WAYS
 from gym_memory.extract.wording import (
     ARE,
     BE,
@@ -103,6 +103,7 @@ _SEEN_AROUND = re.compile(
     rf"{SEE} (?P<things>{THINGS}){STOP}"
 )
 """Things in view: *looking around, you notice a chest*."""
+_RELATIVE_CLAUSE = re.compile(r"\b(?:which|that) (?:is|are) .*")
 _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 """Introduction of things, after which *and the room* begins another clause."""
 _VIEW_TO_THE = re.compile(
@@ -124,8 +125,8 @@ _DOOR_IN_VIEW = re.compile(
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) "
     rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?|{LIE}(?: \w+ed)?)(?: now)? "
-    rf"(?:{HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
-    rf"(?:, \w+ing\b[^.!?]*)?){STOP}"
+    rf"(?:{HERE}\b(?P<aside>(?:,(?! and\b)| (?=\w+ing\b))[^.!?]*)?"
+    rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}(?:, \w+ing\b[^.!?]*)?){STOP}"
 )
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} (?:{ARTICLE} {NAME}|it|them),? "
@@ -206,6 +207,11 @@ _UNTIL_IN_STATE = re.compile(
 _FOUND_IN_STATE = re.compile(
     rf"{YOU} (?:find|found) (?P<thing>(?:the|your) {NAME}) (?P<state>{STATE_WORD}){STOP}"
 )
+_OF_IDENTIFIER = re.compile(
+    rf"(?P<items>(?:[a-zA-Z]+ )?[a-zA-Z]+\d+) (?:is|are) "
+    rf"(?:(?P<where>{ON_IN}|at) (?P<place>{NAME})|(?P<state>{STATE_WORD})){STOP}"
+)
+"""A statement about an identifier, without articles: *ball3 is in room1*."""
 _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _COMMA_NAME = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
 _HERE_AT_END = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
@@ -228,6 +234,8 @@ _TAKES_INVENTORY = re.compile(
 def _read_seen(draft: Scene, found: re.Match[str]) -> None:
     """Read things in view: here, in a named place, or some steps away."""
     text, start = found["things"], found.start("things")
+    if draft.direction and not draft.arrived and BARRED.search(text):
+        return  # there is a wall that way
     if _INDEFINITE.match(found.group()):
         text = text.partition(" and the ")[0]  # there is a rumble and the room shakes
     if read_away(draft, text, start) or text.endswith(" from here"):
@@ -309,6 +317,16 @@ def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
     return True
 
 
+def _read_identifier(draft: Scene, found: re.Match[str]) -> None:
+    """Read the place or the state of an identifier."""
+    name, span = clean_name(found["items"]), found.span("items")
+    if found["state"]:
+        draft.add(name, "is", STATE_SYNONYMS.get(found["state"], found["state"]), *span)
+    else:
+        where = "in" if found["where"] == "at" else found["where"]
+        put_in(draft, found["items"], span[0], where, clean_name(found["place"]), bare=True)
+
+
 def _read_active(draft: Scene, found: re.Match[str]) -> bool:
     """Read a thing that acts in or on furniture or a known thing."""
     place = clean_name(found["place"])
@@ -320,7 +338,9 @@ def _read_room(draft: Scene, found: re.Match[str]) -> bool:
     """Read the things in a room that a sentence describes."""
     if kind_of_noun(found["room"]) != ROOM:
         return False
-    put_here(draft, found["items"], found.start("items"))
+    for begin, item, place in _seen_items(found["items"])[1]:
+        if place is None:
+            put_here(draft, item, found.start("items") + begin)
     return True
 
 
@@ -339,6 +359,8 @@ def _read_view(draft: Scene, found: re.Match[str]) -> bool:
     """Read a place or a door in a direction."""
     direction = found["way"].lower()
     if direction not in DIRECTIONS:
+        return False
+    if (clause := _RELATIVE_CLAUSE.search(found.group())) and BARRED.search(clause[0]):
         return False
     draft.has_exit(direction, *found.span("way"))
     for group in ("door", "what") if "what" in found.groupdict() else ("door",):
@@ -437,7 +459,7 @@ _STATE_WORDS = frozenset(
 )
 _COMING_WORDS = frozenset(("from", "view", "here"))
 _GOING_WORDS = (_DIRECTION_WORDS - {"in"}) | {"off", "away", "back"}
-_FirstWords = frozenset[str] | Literal["general", "name"]
+_FirstWords = frozenset[str] | Literal["general", "name", "identifier"]
 """First words of a form: given ones, any general word, or any word that may be a name."""
 _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] = (
     (frozenset(("to", "through")), _VIEW_TO_THE, _read_view, _DIRECTION_WORDS),
@@ -462,6 +484,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (_SUBJECTS, REVEALS, read_revealed, REVEALING),
     (_SUBJECTS, _UNTIL_IN_STATE, read_state, frozenset(("until", "so"))),
     ("general", REVEALS, read_revealed, REVEALING),
+    ("identifier", _OF_IDENTIFIER, _read_identifier, _STATE_WORDS),
     (frozenset(("it", "it's")), _CLOCK, _read_clock, _NO_REQUIRED),
     (frozenset(("it", "this", "you", "i", "we")), _ROOM_WITH, _read_room, frozenset(("with",))),
     ("general", _STEPS_AWAY, _read_away, frozenset(("step", "steps"))),
@@ -520,6 +543,7 @@ def forms_for(first: str) -> tuple[_Form, ...]:
     """Return the forms that may begin with a word."""
     general = _GENERAL_WORD.fullmatch(first) is not None
     kinds = {"general": general, "name": not general and first not in _SUBJECTS}
+    kinds["identifier"] = first[-1:].isdigit() and first[0].isalpha()
     word = first.rstrip(",")
     return tuple(
         row[1:] for row in _FORMS if (kinds[row[0]] if isinstance(row[0], str) else word in row[0])

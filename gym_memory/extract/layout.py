@@ -82,6 +82,11 @@ _BETWEEN_PAIRS = re.compile(
     r"|(?<=\S) (?=[A-Za-z$]\w{0,8}[:=]\S)|(?<=\d) (?=[A-Z][a-z]+: \S)"
 )
 """Boundary between two pairs of a line."""
+_STOPPED_ITEM = re.compile(
+    r"(?P<text>(?!(?:You|I|It|There|That|This|The|Nothing|None)\b)"
+    r"\*?[A-Z][\w'-]*(?: [\w'-]+){0,4}\*?)\. ?"
+)
+"""A thing before a full stop in a list."""
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
 _MIN_WRAPPED_CHARS = 45
 """Least characters of a line that may be wrapped, if no stop ends it."""
@@ -327,6 +332,12 @@ def _list(
         body = _trimmed(line.group()[len(mark) :])
         indent = _indent(line)
         marked = mark.strip() != ""
+        stopped = [] if items or marked or not body else _stopped_items(head.kind, body)
+        if stopped and line.start() <= end + 1:
+            start = line.start() + len(mark)
+            items = [LayoutItem(text, start + begin) for begin, text in stopped]
+            at += 1
+            break
         if (
             not body
             or line.start() - end > (1 if items or head.kind != CARRIED else 2)
@@ -382,6 +393,16 @@ def _ends_list(
             return True
     named = marked or body.endswith(":") or (further and not _SENTENCE_START.match(body))
     return is_sentence and not named
+
+
+def _stopped_items(kind: str, body: str) -> list[tuple[int, str]]:
+    """Return the items of a line that full stops divide: *Trees. Old sign.*; [] for another."""
+    if kind not in (CARRIED, HERE, HOLDER) or not body.endswith("."):
+        return []
+    found = list(_STOPPED_ITEM.finditer(body))
+    whole = "".join(item[0] for item in found) == body
+    sure = kind != HOLDER or all(item["text"].startswith(("A ", "An ", "Some ")) for item in found)
+    return [(item.start(), item["text"].strip("*")) for item in found] if whole and sure else []
 
 
 def _begins_other(line: str) -> bool:

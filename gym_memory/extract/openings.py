@@ -77,8 +77,9 @@ def read_search(draft: Scene, found: re.Match[str]) -> None:
 def read_revealed(draft: Scene, found: re.Match[str]) -> bool:
     """Read what the opened thing contains, or what a moved thing uncovers."""
     opened = draft.handled if draft.event is not None and "open" in draft.event.kinds else ""
-    if opened and not is_door(opened):
+    if opened:
         draft.add(opened, "is", "open", *found.span())
+    if opened and not is_door(opened):
         put_in(draft, found["items"], found.start("items"), "in", opened)
         draft.topic = opened
     elif not opened and (moved := _MOVES_AWAY.match(found.group())):

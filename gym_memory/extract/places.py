@@ -64,6 +64,11 @@ _ENTERED = re.compile(
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
     rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_AFTER_NAME}"
 )
+_LEFT = re.compile(
+    rf"{_YOU}(?: [^.,]+? and| \w+ly)? (?:leave|exit) (?P<name>(?:the|this) {NAME}){_AFTER_NAME}"
+)
+_THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}")
+"""The place in a description without a title: *this is the hall*."""
 _INTO = re.compile(
     rf"{_YOU}(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
     rf"(?: (?:your|my) way)?{_ADVERBS}"
@@ -112,7 +117,23 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
         return
     if titles and _read_title(draft, titles[:1], apart=True):
         return
+    if _read_description(draft, sentences) or _read_leaving(draft, sentences):
+        return
     _read_unnamed(draft, layout.prose, sentences)
+
+
+def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
+    """Read the place that a description without a title says *this* is; return False without."""
+    if not sentences or draft.is_look or not (draft.direction or not draft.room):
+        return False
+    found = _THIS_IS.match(sentences[0][0])
+    name = place_name(found["name"]) if found is not None else ""
+    if found is None or not is_name(name) or not _may_be_room(found["name"]):
+        return False
+    if kind_of_noun(name.partition(" of ")[0]) != ROOM and not draft.direction:
+        return False
+    draft.arrive(name, sentences[0][1] + found.start("name"), sentences[0][1] + found.end("name"))
+    return True
 
 
 def _read_label(draft: Scene, layout: Layout) -> bool:
@@ -167,6 +188,17 @@ def _is_here(draft: Scene, name: str) -> bool:
     return Triple(name, "is in", draft.room) in draft.graph
 
 
+def _read_leaving(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
+    """Leave the place unknown if the agent left it; return False otherwise."""
+    for sentence, _ in sentences if " leave " in draft.text or " exit " in draft.text else ():
+        found = _LEFT.match(sentence)
+        name = place_name(found["name"]) if found is not None else ""
+        if name and (name == draft.room or kind_of_noun(name) == ROOM):
+            draft.lose_place()
+            return True
+    return False
+
+
 def _read_unnamed(draft: Scene, prose: str, sentences: Sequence[tuple[str, int]]) -> None:
     """Read a move whose text names no place: it may fail, reach its aim or lead anywhere."""
     falls = " through " in prose or " down the " in prose
@@ -201,7 +233,9 @@ def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
     if not (begin or _FIRST_WORDS.match(sentence)):
         return ()
     found = tuple(filter(None, (form.match(sentence, begin) for form in _FORMS)))
-    if not found or _is_doubtful(sentence):
+    if not found or _is_doubtful(sentence[: max(one.end("name") for one in found)]):
+        return ()
+    if sentence.endswith("?") or " if " in sentence:
         return ()
     return tuple(one for one in found if _may_be_room(one["name"]))
 

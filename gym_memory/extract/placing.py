@@ -11,6 +11,7 @@ from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun
 from gym_memory.extract.scene import RELATIVE, Scene
 from gym_memory.extract.things import (
     ARTICLE,
+    COMPASS,
     NAME,
     NOTHING,
     STATE_SYNONYMS,
@@ -63,11 +64,15 @@ POSSESSION = re.compile(
 _AFTER_HOLDER = re.compile(
     r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite)"
     r" (?:the|an?|your) .*| \w+ enough\b.*"
+    rf"| to (?:the|your) (?:{COMPASS}|left|right)$"
 )
 """Words after a holder that say where it is or what it suits: *on a nail by the ladder*."""
 _VIEWS = ("distance", "background")
 """Nouns for a view, which holds no things."""
-_STEPS = r"(?:\d+|an?|one|two) steps? (?:to (?:the|your|my) )?[\w-]+"
+_STEPS = (
+    r"(?:(?:right |directly )?in front of you,? )?"
+    r"(?:\d+|an?|one|two) steps? (?:in front of (?:you|me)|(?:to (?:the|your|my) )?[\w-]+)"
+)
 _AWAY = re.compile(
     rf"(?P<thing>(?:(?! steps? | near (?:me|you)\b).)+?),? "
     rf"(?P<where>{_STEPS}(?:(?: and|,) {_STEPS})*)"

@@ -47,11 +47,14 @@ _REMARK = re.compile(
     r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
+    r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
     r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
     r"| attached|,|, (?:on|in|to) .*| with .*"
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
+"""A name with a number, which needs no article: *ball3*."""
 _COUNT = re.compile(
     r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree|(?i:several|various))(?=.*s$)) (?=[^\W\d])"
 )
@@ -113,7 +116,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     remark = _REMARK.search(text, 0, end)
     end = remark.start() if remark is not None and remark.start() else end
     article = _LEADING_ARTICLE.match(text)
-    if (article is None and not bare) or NOTHING.match(text):
+    if (article is None and not bare and not _IDENTIFIER.fullmatch(text)) or NOTHING.match(text):
         return None
     if "that " in text and _THAT_CLAUSE.search(text):
         return None

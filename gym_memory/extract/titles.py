@@ -57,7 +57,7 @@ _PHRASE_START = re.compile(
 )
 """First word of a title that is a phrase: *At the foot of the cliff*."""
 _ABOVE_INSCRIPTION = re.compile(
-    r":\s*$|\b(?:carved|written|inscribed|engraved|reads?|says|painted|scratched|etched|chalked|spelt"
+    r":\s*$|\b(?:carved|written|inscribed|engraved|read(?:s|ing)?|say(?:s|ing)|painted|scratched|etched|chalked|spelt"
     r"|scrawled|printed)\b[^.]*$",
     re.IGNORECASE,
 )
@@ -97,6 +97,7 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     if framed is not None:
         name = framed["name"]
         plain = words[0] not in "[*_" or all(map(_TITLE_WORD.match, name.split()))
+        plain = plain or (follows and kind_of_noun(name.lower()) == ROOM)
         if plain and _may_be_place(name):
             return Title(name, start + framed.start("name"), True, True)
         return None
