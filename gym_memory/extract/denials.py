@@ -25,8 +25,9 @@ _THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey|[A-Z][a-z'-]+)"
 EMPTY_HANDS = re.compile(
     rf"{YOU}(?:{ARE}| (?:have|carry|hold)) (?:now |currently )?(?:(?:carrying|holding) )?"
     rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)(?: with you)?{STOP}"
-    rf"|{YOU}(?: are not|'re not|'m not| aren't| am not) (?:currently )?(?:carrying|holding)"
-    rf" anything(?: at all)?{STOP}|{YOU} (?:don't|do not) have anything(?: with you)?{STOP}"
+    rf"|(?:Currently, you|{YOU})(?: are not|'re not|'m not| aren't| am not) (?:currently )?"
+    rf"(?:carrying|holding|grabbing) anything(?: at all| in (?:your )?hands?)?{STOP}"
+    rf"|{YOU} (?:don't|do not) have anything(?: with you)?{STOP}"
     rf"|(?:Your|My)(?: current)? {_BAG}(?: is| are) (?:now |currently )?empty{STOP}"
     rf"|There(?: is|'s) nothing in your {_BAG}{STOP}"
 )

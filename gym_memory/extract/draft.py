@@ -217,7 +217,8 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
         found = extract(self, step, graph, task)
         source, spoken = written_on(step.action), (0, len(step.text))
         for (subject, relation, _), start, end in found.mentions:
-            if not source and relation in VERBATIM and start >= 0:
+            words = (start, end) != (0, len(step.text)) or is_readable(subject)
+            if not source and relation in VERBATIM and start >= 0 and words:
                 source, spoken = subject, (start, end)
         is_all = not (step.text[: spoken[0]].strip() or step.text[spoken[1] :].strip())
         report = _without_quotations(step.text)

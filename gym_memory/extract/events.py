@@ -169,6 +169,10 @@ _RECEIVING_PARTICIPLES = frozenset(
 """Participles for what the subject receives: *you are handed a map*."""
 
 
+_USE = re.compile(r"(?:You|I) use (?:the|your|an?) [\w' -]{1,40}? to (?=\w)")
+"""Words before what a thing is used for: *you use the key to unlock the chest*."""
+
+
 class ClausePart(NamedTuple):
     """Words of a clause and their start in the sentence."""
 
@@ -256,6 +260,12 @@ def events_in(sentence: str) -> tuple[Event, ...]:
         done = _is_given(words, 1) or not _CONJUNCTIONS.isdisjoint(words)
     if not done:
         return ()
+    used = _USE.match(sentence) if " use " in sentence and " to " in sentence else None
+    if used is not None:
+        purpose = _SentenceWords(sentence, used.end())
+        found = _verb(purpose, 0)
+        you = ClausePart("you", -1)
+        return () if found is None else (_event(purpose, you, *found, len(purpose.lower)),)
     return tuple(_events(_words_of(sentence)))
 
 

@@ -187,8 +187,8 @@ _ROOM_WITH = re.compile(
 )
 """Things in a room: *it is a small room with a bed and a stove*."""
 _HAS_ON = re.compile(
-    rf"(?P<place>{ARTICLE} {NAME}) has (?P<items>{THINGS}) "
-    rf"(?P<where>on|in|inside|under) (?:it|them){STOP}"
+    rf"(?P<place>{ARTICLE} {NAME}|It) has (?P<items>{THINGS}) "
+    rf"(?P<where>on|in|inside|under) (?:it|them)(?: that (?:says|reads)\b.*)?{STOP}"
 )
 IN_STATE = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
@@ -213,7 +213,11 @@ _OF_IDENTIFIER = re.compile(
 )
 """A statement about an identifier, without articles: *ball3 is in room1*."""
 _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
-_COMMA_NAME = re.compile(r"(?!and |, )(?:(?!,? and |, ).)+")
+_COMMA_NAME = re.compile(r"(?<!\w)(?!and | |, )(?:(?!,? and |, ).)+")
+_BARE_LIST = re.compile(
+    r"[\w'-]+(?: [\w'-]+){0,2}(?:, [\w'-]+(?: [\w'-]+){0,2})+,? and [\w'-]+(?: [\w'-]+){0,2}"
+)
+"""Three things or more without articles: *couch, piano, and door A*."""
 _HERE_AT_END = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
 """Words that surely name a thing; others, as in *on fire*, must name a known one."""
@@ -248,7 +252,7 @@ def _read_seen(draft: Scene, found: re.Match[str]) -> None:
             draft.topic = phrase.name
         return
     bare, items = _seen_items(text)
-    if bare and found.group()[:3] != "The":
+    if bare and text.endswith(ENDS_OF_HERE) and found.group()[:3] != "The":
         draft.is_listed = True
     for begin, item, place in items:
         if place is None:
@@ -268,12 +272,17 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     """
     bare = _without_here(text)
     is_bare = bare != text
-    if is_bare and not WITH_ARTICLE.match(bare):  # without articles, every comma divides
+    is_list = is_bare or (", " in bare and " and " in bare and _BARE_LIST.fullmatch(bare))
+    if is_list and not WITH_ARTICLE.match(bare):  # without articles, every comma divides
         return True, tuple(
             (name.start(), name.group(), None) for name in _COMMA_NAME.finditer(bare)
         )
     located = None if is_bare else LOCATED.fullmatch(bare)
-    undivided = "(" in bare or (located is not None and " and " not in located["place"])
+    undivided = "(" in bare or (
+        located is not None
+        and " and " not in located["place"]
+        and not (" with " in located["things"] and " and " in located["things"])
+    )
     items = []
     for begin, item in [(0, bare)] if undivided else items_in(bare):
         place = LOCATED.fullmatch(item)

@@ -267,6 +267,8 @@ def _is_sentence(kind: str, label: str, value: str, line: str) -> bool:
         return False
     if not value or len(label.split()) > _MAX_STATE_WORDS or "," in label or _SAYING.search(label):
         return True
+    if label.startswith("There "):
+        return True
     return not (label[0].isupper() or label == "$" or _LOWER_CASE_LABELS.match(line))
 
 

@@ -233,6 +233,8 @@ def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
     if not (begin or _FIRST_WORDS.match(sentence)):
         return ()
     found = tuple(filter(None, (form.match(sentence, begin) for form in _FORMS)))
+    if begin and not found and _FIRST_WORDS.match(sentence):  # you are in the den and you see a cat
+        found = tuple(filter(None, (form.match(sentence) for form in _FORMS)))
     if not found or _is_doubtful(sentence[: max(one.end("name") for one in found)]):
         return ()
     if sentence.endswith("?") or " if " in sentence:

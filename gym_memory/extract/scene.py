@@ -42,7 +42,7 @@ LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ",
 _BEFORE_AIM = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
 """Words of an action before the thing that it is about."""
 _GOING = re.compile(
-    r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter)\b|move(?= to\b))"
+    r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter(?! (?:code )?\d))\b|move(?= to\b))"
     r"(?: (?:to|into|in))? ?(?P<to>.*)"
     r"|(?:exit|leave)$",
     re.IGNORECASE,

@@ -28,7 +28,7 @@ _BEHIND = re.compile(
 """Place at the end of a way: *north to the mill*."""
 _BETWEEN_CLAUSES = re.compile(
     r", (?:and|but|while|with|where) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above"
-    r"|near|it is) )"
+    r"|near|it is|you (?:can )?(?:see|notice|find)) )"
 )
 _JOINING = frozenset(("and", "but", "while", "with", "where"))
 """Words for a fast test: a sentence with several clauses has one of them or a semicolon."""
@@ -100,6 +100,12 @@ def _analyze(
     if denial is not None:
         return ways_in(lower), ((denial,),), ()
     if is_denied(lower):
+        head = sentence[: max(lower.find(" but "), 0)]
+        if head and not is_denied(head.lower()):  # it is locked, but you have no key
+            clause = tuple(
+                one for one in _matches(head, head.lower(), 0, len(head)) if one[1] is read_state
+            )
+            return (), (clause,), ()
         lost = not is_denied(_LOSING.sub("", lower))
         return ways_in(lower), _reasons(sentence), events_in(sentence) if lost else ()
     contrast = "; " in lower or ", but " in lower  # no form covers two such clauses

@@ -62,6 +62,8 @@ _COUNT = re.compile(
 END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
 """Words that name a part of the thing after them."""
 _ONE_OF = re.compile(r"(?:one|another) of (?:the|these|those|your|his|her|their) (?=\w)")
+_ONE_OF_SEVERAL = re.compile(r"one (?:\w+(?:ed|ing)|with|at|by|on|in|for|to) ", re.IGNORECASE)
+"""One of the things that were named before: *one with a view*."""
 _THAT_CLAUSE = re.compile(
     r"\bthat (?:an?|the|you|it|he|she|they|someone|there|no|\w+ (?:is|are|was)) "
 )
@@ -118,7 +120,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     article = _LEADING_ARTICLE.match(text)
     if (article is None and not bare and not _IDENTIFIER.fullmatch(text)) or NOTHING.match(text):
         return None
-    if "that " in text and _THAT_CLAUSE.search(text):
+    if ("that " in text and _THAT_CLAUSE.search(text)) or _ONE_OF_SEVERAL.match(text):
         return None
     first = _COUNT.match(text[:end]) or _LEADING_STATE.match(text[:end])
     begin = first.end() if first is not None else 0
