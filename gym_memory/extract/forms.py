@@ -88,7 +88,7 @@ from gym_memory.extract.wording import (
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation, head_noun
 
-__all__ = ["CARRYING", "DOUBTFUL", "HAVING", "IN_STATE", "Match", "forms_for", "read_state"]
+__all__ = ["CARRYING", "DOUBTFUL", "HAVING", "IN_STATE", "FormMatch", "forms_for", "read_state"]
 
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
@@ -448,7 +448,7 @@ _ALL_CARRIED = re.compile(rf"{YOU}(?:{ARE}) (?:carrying|holding)(?!:? the\b)|(?:
 """Beginning of a complete list of carried things."""
 _Read = Callable[[Scene, "re.Match[str]"], bool | None]
 """Reader of a match; it returns False if the sentence fits by chance, so another is tried."""
-Match = tuple["re.Match[str]", _Read]
+FormMatch = tuple["re.Match[str]", _Read]
 _Form = tuple[re.Pattern[str], _Read, frozenset[str]]
 _NO_REQUIRED: frozenset[str] = frozenset()
 """Required words of a form that has none."""

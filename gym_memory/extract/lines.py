@@ -6,9 +6,9 @@ import re
 
 from gym_memory.extract.label_kinds import STATE, kind_of_label
 from gym_memory.extract.notes.words import SUPPORTER, kind_of_noun
-from gym_memory.extract.rewriting import Steps, nothing
+from gym_memory.extract.rewriting import Rewriter, nothing
 
-__all__ = ["LINE_STEPS", "STATUS_LINE"]
+__all__ = ["LINES", "STATUS_LINE"]
 
 _ANY_TAG = re.compile(r"</?[a-zA-Z][\w-]*(?:[ =][^<>]*)?/?>")
 _LEADER_PATTERN = (
@@ -196,7 +196,7 @@ def _attribute(found: re.Match[str]) -> str:
     return f"{found['name'].capitalize()}: {value}" if value else found[0]
 
 
-LINE_STEPS = Steps(
+LINES = Rewriter(
     ("=", [((), _ATTRIBUTE, _attribute)]),
     ("in/on", [((), _IN_OR_ON, _in_or_on)]),
     ("{", [((), _PAIRS_IN_BRACES, lambda found: found["pairs"])]),

@@ -6,9 +6,9 @@ import html
 import re
 from collections.abc import Sequence
 
-from gym_memory.extract.rewriting import Step, Steps, nothing
+from gym_memory.extract.rewriting import Rewrite, Rewriter, nothing
 
-__all__ = ["MARK_STEPS", "SIGNS"]
+__all__ = ["MARKUP", "SIGNS"]
 
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -72,13 +72,13 @@ def _dashes(found: re.Match[str]) -> str:
 _PICTURE = re.compile(r"^[ \t]*[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?[ \t]*", re.MULTILINE)
 _GUILLEMETS = re.compile(r"^«[ \t]*(?P<title>[^«»\n]+?)[ \t]*»$", re.MULTILINE)
 _APOSTROPHE = re.compile(r"(?<=\w)’(?=\w)")
-SIGNS: Sequence[Step] = (
+SIGNS: Sequence[Rewrite] = (
     ((), _PICTURE, nothing),
     (("’",), _APOSTROPHE, lambda found: "'"),
     (("»",), _GUILLEMETS, lambda found: f"<< {found['title']} >>"),
 )
-"""Steps for pictures at the start of a line, guillemets around it, and curved apostrophes."""
-MARK_STEPS = Steps(
+"""Rewrites for pictures at the start of a line, guillemets around it, and curved apostrophes."""
+MARKUP = Rewriter(
     ("\x1b", [((), _ESCAPE, nothing)]),
     ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),
     ("&", [((), _ENTITY, lambda found: html.unescape(found[0]))]),
@@ -98,4 +98,4 @@ MARK_STEPS = Steps(
     ("┃", [((), _FRAME_CELL, _cell)]),
     ("|", [((), _FRAME_CELL, _cell)]),
 )
-"""Steps for markup, by the mark that a text must have."""
+"""Rewriter of markup, by the mark that a text must have."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gym_memory.extract.lines import LINE_STEPS, STATUS_LINE
-from gym_memory.extract.markup import MARK_STEPS, SIGNS
+from gym_memory.extract.lines import LINES, STATUS_LINE
+from gym_memory.extract.markup import MARKUP, SIGNS
 from gym_memory.extract.records import RECORD_LEAD, record_lines
 from gym_memory.extract.rewriting import MappedText, nothing
 
@@ -49,14 +49,14 @@ def normal(text: str) -> MappedText:
         worded = worded.replaced(_AGENT, _as_you)
     if not text.isascii():
         worded = worded.rewritten(SIGNS)
-    worded = MARK_STEPS.apply(worded)
+    worded = MARKUP.apply(worded)
     if "{" in worded.text:
         worded = worded.replaced(RECORD_LEAD, nothing)
     lines = record_lines(worded.text) if worded.text.lstrip()[:1] in ("{", "[", "<") else None
     if lines is not None:
         at = worded.positions
         worded = MappedText(lines.text, [at[p] for p in lines.positions] if at else lines.positions)
-    worded = LINE_STEPS.apply(worded)
+    worded = LINES.apply(worded)
     past = any(map(worded.text.__contains__, _PAST_HINTS))
     if past and _PAST_NARRATION.search(worded.text) and not _PRESENT_FORM.search(worded.text):
         worded = worded.replaced(_PAST_FORM, lambda found: _PRESENT_FORMS[found[0]])

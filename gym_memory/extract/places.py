@@ -68,7 +68,7 @@ _LEFT = re.compile(
     rf"{_YOU}(?: [^.,]+? and| \w+ly)? (?:leave|exit) (?P<name>(?:the|this) {NAME}){_AFTER_NAME}"
 )
 _THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}")
-"""The place in a description without a title: *this is the hall*."""
+"""Place in a description without a title: *this is the hall*."""
 _INTO = re.compile(
     rf"{_YOU}(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
     rf"(?: (?:your|my) way)?{_ADVERBS}"

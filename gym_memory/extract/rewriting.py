@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from gym_memory.extract import Extraction, Mention
 
-__all__ = ["MappedText", "MarkedStep", "Step", "Steps", "nothing"]
+__all__ = ["MappedText", "MarkedRewrites", "Rewrite", "Rewriter", "nothing"]
 
-Step = tuple[tuple[str, ...], re.Pattern[str], Callable[[re.Match[str]], str]]
+Rewrite = tuple[tuple[str, ...], re.Pattern[str], Callable[[re.Match[str]], str]]
 """Required parts, of which the text must have any; a pattern; its replacement."""
-MarkedStep = tuple[str, Sequence[Step]]
-"""A mark that the text must have, and the steps for it."""
+MarkedRewrites = tuple[str, Sequence[Rewrite]]
+"""A mark that the text must have, and the rewrites for it."""
 
 
 class MappedText(NamedTuple):
@@ -56,10 +56,10 @@ class MappedText(NamedTuple):
         places += range(end, len(text))
         return MappedText(changed, [positions[p] for p in places] if positions else places)
 
-    def rewritten(self, steps: Sequence[Step]) -> MappedText:
-        """Return the text after some steps."""
+    def rewritten(self, rewrites: Sequence[Rewrite]) -> MappedText:
+        """Return the text after some rewrites."""
         worded = self
-        for needles, pattern, new in steps:
+        for needles, pattern, new in rewrites:
             if not needles or any(map(worded.text.__contains__, needles)):
                 worded = worded.replaced(pattern, new)
         return worded
@@ -83,40 +83,40 @@ _COMMON_CHARACTER = re.compile(r"[\w\s,.]")
 _MAX_CHOICES = 256
 
 
-class Steps:
-    """A sequence of steps, with a fast test for those that may apply to a text.
+class Rewriter:
+    """A sequence of rewrites, with a fast test for those that may apply to a text.
 
     The test looks for the rarest character of each mark, which takes a fifth of the time.
     """
 
-    def __init__(self, *steps: MarkedStep):
-        self.steps = steps
-        self._rarest = [_COMMON_CHARACTER.sub("", mark)[-1:] for mark, _ in steps]
+    def __init__(self, *marked: MarkedRewrites):
+        self.marked = marked
+        self._rarest = [_COMMON_CHARACTER.sub("", mark)[-1:] for mark, _ in marked]
         self._signs = tuple(dict.fromkeys(self._rarest))
-        self._chosen: dict[tuple[bool, ...], list[tuple[int, MarkedStep]]] = {}
+        self._chosen: dict[tuple[bool, ...], list[tuple[int, MarkedRewrites]]] = {}
 
     def apply(self, worded: MappedText) -> MappedText:
-        """Apply the steps whose marks are in a text."""
+        """Apply the rewrites whose marks are in a text."""
         text = worded.text
-        for at, (mark, steps) in self._fitting(text):
+        for at, (mark, rewrites) in self._fitting(text):
             if mark in text:
-                worded = worded.rewritten(steps)
+                worded = worded.rewritten(rewrites)
                 if worded.text != text:  # the new text may have other marks
-                    for mark, steps in self.steps[at + 1 :]:
+                    for mark, rewrites in self.marked[at + 1 :]:
                         if mark in worded.text:
-                            worded = worded.rewritten(steps)
+                            worded = worded.rewritten(rewrites)
                     return worded
         return worded
 
-    def _fitting(self, text: str) -> list[tuple[int, MarkedStep]]:
-        """Return the steps whose rarest character is in a text, with their positions."""
+    def _fitting(self, text: str) -> list[tuple[int, MarkedRewrites]]:
+        """Return the rewrites whose rarest character is in a text, with their positions."""
         present = tuple(map(text.__contains__, self._signs))
         chosen = self._chosen.get(present)
         if chosen is None:
             if len(self._chosen) >= _MAX_CHOICES:
                 self._chosen.clear()
             has = dict(zip(self._signs, present, strict=True))
-            chosen = [(n, self.steps[n]) for n, sign in enumerate(self._rarest) if has[sign]]
+            chosen = [(n, self.marked[n]) for n, sign in enumerate(self._rarest) if has[sign]]
             self._chosen[present] = chosen
         return chosen
 

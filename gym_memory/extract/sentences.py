@@ -10,7 +10,7 @@ from gym_memory.core.text import word_set
 from gym_memory.extract.denials import is_denied, read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, SELVES, WATERS, Event, events_in
-from gym_memory.extract.forms import DOUBTFUL, IN_STATE, Match, forms_for, read_state
+from gym_memory.extract.forms import DOUBTFUL, IN_STATE, FormMatch, forms_for, read_state
 from gym_memory.extract.notes.words import verb_forms
 from gym_memory.extract.places import MOVED
 from gym_memory.extract.scene import Scene
@@ -84,7 +84,7 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
 @lru_cache(maxsize=4096)
 def _analyze(
     sentence: str,
-) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[Match]], Sequence[Event]]:
+) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[FormMatch]], Sequence[Event]]:
     """Return the spans of ways, the matches of each clause, and the events of a sentence.
 
     Reported speech, questions, opinions and denials state none, except for what a denial ends.
@@ -136,7 +136,7 @@ def _not_undone(events: Sequence[Event], lower: str) -> Sequence[Event]:
     return ()
 
 
-def _reasons(sentence: str) -> Sequence[Sequence[Match]]:
+def _reasons(sentence: str) -> Sequence[Sequence[FormMatch]]:
     """Return the match of the reason in a refusal: *you can't, as the chest is locked*."""
     reason = _REASON.search(sentence)
     found = IN_STATE.match(sentence, reason.end()) if reason is not None else None
@@ -159,9 +159,9 @@ def _moves(event: Event) -> bool:
     return named is None and who not in SELVES
 
 
-def _matches(sentence: str, lower: str, begin: int, end: int) -> list[Match]:
+def _matches(sentence: str, lower: str, begin: int, end: int) -> list[FormMatch]:
     """Return the matches of a clause, up to the first one that cannot fit by chance."""
-    found: list[Match] = []
+    found: list[FormMatch] = []
     first = lower[begin:end].split(None, 1)[:1]
     words = word_set(lower)
     for pattern, read, needed in forms_for(first[0]) if first else ():
