@@ -393,44 +393,59 @@ def _clause(
         if first in SELVES and lower[verb_at : verb_at + 1] and _is_given(lower, verb_at):
             return words.part(at, verb_at), ("gain",), verb_at + 2
     elif determined or (first not in _VERBS and first not in _ADVERBS and words.is_capital(at)):
-        verb_at = at + 1 + determined
-        end = min(at + _MAX_SUBJECT_WORDS + 1, len(lower))
-        while verb_at < end and lower[verb_at] not in _VERBS and lower[verb_at] not in _ADVERBS:
-            if lower[verb_at : verb_at + 2] == ["to", "the"] and (
-                lower[verb_at + 2 : verb_at + 3] and lower[verb_at + 2] in DIRECTIONS
-            ):  # the door to the north closes
-                verb_at, end = verb_at + 3, min(end + 3, len(lower))
-                continue
-            if lower[verb_at] in _SUBJECT_BREAKS:
-                return _passive(words, at, verb_at)
-            if _joins_verbs(words, verb_at):
-                return None
-            verb_at += 1
-        if verb_at >= end:
+        verb_at = _subject_end(words, at, determined)
+        if verb_at < 0:
             return None
+        if lower[verb_at] in _SUBJECT_BREAKS and lower[verb_at] not in _VERBS:
+            return _passive(words, at, verb_at)
     elif last is _NO_PART:
         return None
     if verb_at > at and lower[verb_at - 1] in _CONJUNCTIONS:
         return None  # the boat inflates and appears seaworthy
-    named = verb_at
     if not _UNCERTAIN.isdisjoint(lower[at:verb_at]):
         return None
+    named = verb_at
     while named > at + 2 and lower[named - 1].endswith("ly"):  # the door reluctantly opens
         named -= 1
-    subject = words.part(at, named) if verb_at > at else last
-    while verb_at < len(lower) and (lower[verb_at] in _ADVERBS or lower[verb_at].endswith("ly")):
-        if lower[verb_at] in _UNCERTAIN:
+    return _predicate(words, words.part(at, named) if verb_at > at else last, verb_at)
+
+
+def _subject_end(words: _SentenceWords, at: int, determined: bool) -> int:
+    """Return the position of the verb, adverb or break after a subject; -1 for another clause."""
+    lower, end = words.lower, min(at + _MAX_SUBJECT_WORDS + 1, len(words.lower))
+    at += 1 + determined
+    while at < end:
+        word = lower[at]
+        if word in _VERBS or word in _ADVERBS:
+            return at
+        to_the = lower[at : at + 2] == ["to", "the"] and at + 2 < len(lower)
+        if to_the and lower[at + 2] in DIRECTIONS:  # the door to the north closes
+            at, end = at + 3, min(end + 3, len(lower))
+            continue
+        if word in _SUBJECT_BREAKS:
+            return at
+        if _joins_verbs(words, at):
+            return -1
+        at += 1
+    return -1
+
+
+def _predicate(
+    words: _SentenceWords, subject: ClausePart, at: int
+) -> tuple[ClausePart, tuple[str, ...], int] | None:
+    """Return a subject, the kinds of its verb after adverbs, and the position after the verb."""
+    lower = words.lower
+    while at < len(lower) and (lower[at] in _ADVERBS or lower[at].endswith("ly")):
+        if lower[at] in _UNCERTAIN:
             return None
-        if _verb(words, verb_at) is not None:
+        if _verb(words, at) is not None:
             break
-        verb_at += 1
-    found = _verb(words, verb_at)
+        at += 1
+    found = _verb(words, at)
     if found is None:
         return None
-    is_base = lower[verb_at] in _BASE_FORMS and lower[verb_at - 1] not in _PERFECT
-    if is_base and not _is_plural(subject):
-        return None
-    return subject, *found
+    is_base = lower[at] in _BASE_FORMS and lower[at - 1] not in _PERFECT
+    return None if is_base and not _is_plural(subject) else (subject, *found)
 
 
 def _passive(
