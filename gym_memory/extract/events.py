@@ -504,38 +504,35 @@ def _event(
     while end > at and (lower[end - 1] in _CONJUNCTIONS or lower[end - 1] in _LAST_ADVERBS):
         end -= 1
     verb, tail = lower[at - 1], " ".join(lower[at:end])
-    begin = at
     bare = at < end and (lower[at] in _PREPOSITIONS or lower[at] == "and")
     after = at if bare else words.first(at + 1, end, _ends_name)
-    if after < end and lower[after] in _PARTICLES:
-        is_last = (
-            after + 1 >= end
-            or lower[after + 1] in _PREPOSITIONS
-            or lower[after + 1] == "of"
-            or lower[after] in _RESULTS_OF_MOVING
-        )
-        intense = lower[after : after + 2] in _EMPHATIC_UP  # gather up the coins
-        if is_last or (
-            after == at and (intense or f"{verb} {lower[after]}" in _VERBS.get(verb, {}))
-        ):
-            kinds = _VERBS.get(verb, {}).get(f"{verb} {lower[after]}", kinds)
-            if after == at:
-                begin = at + 1
-                after = words.first(begin, end, _ends_name)
-                thing = words.part(begin, after)
-            else:
-                thing = words.part(at, after)
-                after += 1
-        else:
-            thing = words.part(at, after)
-    else:
-        thing = words.part(at, min(after, end))
+    thing = words.part(at, min(after, end))
+    if after < end and lower[after] in _PARTICLES and _is_of_verb(lower, verb, at, after, end):
+        kinds = _VERBS.get(verb, {}).get(f"{verb} {lower[after]}", kinds)
+        if after == at:  # pick up the lamp
+            after = words.first(at + 1, end, _ends_name)
+            thing = words.part(at + 1, after)
+        else:  # pick the lamp up
+            after += 1
     while after + 1 < end and lower[after].endswith("ly"):  # set the jar carefully on the shelf
         after += 1
     if after + 1 >= end or lower[after] not in _PREPOSITIONS:
         return Event(kinds, verb, subject, thing, tail=tail)
     stop = words.first(after + 1, end, _ends_holder)
     return Event(kinds, verb, subject, thing, lower[after], words.part(after + 1, stop), tail)
+
+
+def _is_of_verb(lower: list[str], verb: str, at: int, particle: int, end: int) -> bool:
+    """True if a particle belongs to the verb before ``at``, and not to the words after it."""
+    if lower[particle] in _RESULTS_OF_MOVING or particle + 1 >= end:
+        return True
+    after = lower[particle + 1]
+    if after in _PREPOSITIONS or after == "of":
+        return True
+    if particle != at:
+        return False
+    emphatic = [lower[particle], after] in _EMPHATIC_UP  # gather up the coins
+    return emphatic or f"{verb} {lower[particle]}" in _VERBS.get(verb, {})
 
 
 def _ends_name(words: _SentenceWords, at: int) -> bool:
