@@ -90,7 +90,7 @@ _OWN_STATE = re.compile(
     r"(?P<state>ajar|open|closed|shut|locked),(?P<rest>[^.\n]*\.)"
 )
 _STATE_IN_BRACKETS = re.compile(
-    r"(?<=\w )\[(?P<state>open|closed|shut|locked|unlocked|empty|lit|unlit|on|off|broken)\]"
+    r"\[(?<=\w \[)(?P<state>open|closed|shut|locked|unlocked|empty|lit|unlit|on|off|broken)\]"
 )
 _ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
 _TITLE_WITH_WAYS = re.compile(
@@ -100,9 +100,9 @@ _TITLE_WITH_WAYS = re.compile(
 )
 """A title with the exits of its place: *The Quay [N, W]*."""
 _LABEL_AT_END = re.compile(
-    r"(?<=[\w.!?]) \[(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]\.?$", re.MULTILINE
+    r" \[(?<=[\w.!?] \[)(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]\.?$", re.MULTILINE
 )
-_ITEMS_IN_BRACKETS = re.compile(r"(?<=: )\[[\w' -]{1,30}\](?:,? ?\[[\w' -]{1,30}\])+")
+_ITEMS_IN_BRACKETS = re.compile(r"\[(?<=: \[)[\w' -]{1,30}\](?:,? ?\[[\w' -]{1,30}\])+")
 _PAIRS_IN_BRACES = re.compile(r"(?<=: |= )\{(?P<pairs>[\w'\" -]+: ?[^{}\n]+)\}$", re.MULTILINE)
 """Pairs in braces after a label."""
 _IN_OR_ON = re.compile(r"\bin/on (?=(?:the )?(?P<place>[\w-]+))")
@@ -205,17 +205,18 @@ LINES = Rewriter(
     ("->", [((), _LEADER, _leader)]),
     ("=>", [((), _LEADER, _leader)]),
     ("→", [((), _LEADER, _leader)]),
-    (">", [(("> ",), _QUOTED_LINE, _quoted_line)]),
+    ("\n> ", [((), _QUOTED_LINE, _quoted_line)]),
     (" added to ", [((), _INVENTORY_CHANGE, _inventory_change)]),
     (" removed from ", [((), _INVENTORY_CHANGE, _inventory_change)]),
     ("   ", [((), _TITLE_OF_STATUS, _title_of_status)]),
     ("|", [((), _TITLE_OF_STATUS, _title_of_status)]),
     ("", [(tuple("0123456789"), STATUS_LINE, _status)]),
-    ("(", [(("(id", "(ID", "(Id", "(#"), _ID, nothing), ((), _COUNT_OF_EQUALS, nothing)]),
+    ("(", [(("(id", "(ID", "(Id", "(#"), _ID, nothing)]),
+    ("\n(", [((), _COUNT_OF_EQUALS, nothing)]),
     (":", [(_SPEAKER_ENDS, _SPEAKER, nothing)]),
-    ("[", [((), _MESSAGE_TAG, nothing), ((), _LABEL_IN_BRACKETS, _bracketed_label)]),
-    ("[", [((), _COUNT_OF_EQUALS, nothing)]),
-    ("[", [((), _COUNT_BEFORE, _count_before), ((), _BAR, nothing)]),
+    ("\n[", [((), _MESSAGE_TAG, nothing), ((), _LABEL_IN_BRACKETS, _bracketed_label)]),
+    ("\n[", [((), _COUNT_OF_EQUALS, nothing), ((), _COUNT_BEFORE, _count_before)]),
+    ("[", [((), _BAR, nothing)]),
     (": You ", [((), _THING_SAID, nothing)]),
     (" >", [((), _FINAL_PROMPT, nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),

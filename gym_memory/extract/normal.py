@@ -12,6 +12,11 @@ from gym_memory.extract.rewriting import MappedText, nothing
 
 __all__ = ["normal"]
 
+_UNMARKED = re.compile(r"[a-zA-Z\s.,;!?'\"-]*")
+"""A text without marks, except for those that consist of common characters."""
+_UNSTRIKING_MARKS = tuple(
+    mark for mark, _ in (*MARKUP.marked, *LINES.marked) if mark and _UNMARKED.fullmatch(mark)
+)
 _YOU = re.compile(r"\b(?:[Yy]ou|[Yy]our|YOU)\b")
 _AGENT = re.compile(
     r"\b(?P<article>[Tt])he agent(?P<own>'s)?(?: (?P<verb>is|has|sees|holds|carries|enters)\b)?"
@@ -21,8 +26,13 @@ _SECOND_PERSON = {"is": "are", "has": "have", "sees": "see", "holds": "hold", "c
 _PAST_NARRATION = re.compile(
     r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
 )
-_PAST_HINTS = (" w", " stood", " saw", " came", " stepped", " entered", " could", " noticed")
-"""Parts for a fast test: every match of :data:`_PAST_NARRATION` has one of them."""
+_PAST_HINTS = (
+    *("was", "were", " stood", " saw", " came", " went", " walked", " stepped", " entered"),
+    *(" could", " noticed"),
+)
+"""Parts for a fast test: every text in the past tense has one of them."""
+_PRESENT_HINTS = (" is ", " are ")
+"""Parts for a faster test: most texts in the present tense have one of them."""
 _WAS = re.compile(r"\b(?:was|were)\b")
 _PRESENT_FORM = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
 _PRESENT_FORMS = {
@@ -47,6 +57,13 @@ def normal(text: str) -> MappedText:
     worded = MappedText(_in_sentence_case(text))
     if "he agent " in text and not _YOU.search(text):
         worded = worded.replaced(_AGENT, _as_you)
+    return _in_present_tense(_in_plain_lines(worded))
+
+
+def _in_plain_lines(worded: MappedText) -> MappedText:
+    text = worded.text
+    if _UNMARKED.fullmatch(text) and not any(map(text.__contains__, _UNSTRIKING_MARKS)):
+        return worded
     if not text.isascii():
         worded = worded.rewritten(SIGNS)
     worded = MARKUP.apply(worded)
@@ -56,13 +73,17 @@ def normal(text: str) -> MappedText:
     if lines is not None:
         at = worded.positions
         worded = MappedText(lines.text, [at[p] for p in lines.positions] if at else lines.positions)
-    worded = LINES.apply(worded)
-    past = any(map(worded.text.__contains__, _PAST_HINTS))
-    if past and _PAST_NARRATION.search(worded.text) and not _PRESENT_FORM.search(worded.text):
-        worded = worded.replaced(_PAST_FORM, lambda found: _PRESENT_FORMS[found[0]])
-    elif past and _WAS.search(worded.text) and not _PRESENT_FORM.search(worded.text):
-        worded = worded.replaced(_WAS, lambda found: _PRESENT_FORMS[found[0]])
-    return worded
+    return LINES.apply(worded)
+
+
+def _in_present_tense(worded: MappedText) -> MappedText:
+    text = worded.text
+    if any(map(text.__contains__, _PRESENT_HINTS)) or not any(map(text.__contains__, _PAST_HINTS)):
+        return worded
+    past = _PAST_FORM if _PAST_NARRATION.search(text) else _WAS
+    if _PRESENT_FORM.search(text):
+        return worded
+    return worded.replaced(past, lambda found: _PRESENT_FORMS[found[0]])
 
 
 def _as_you(found: re.Match[str]) -> str:

@@ -96,14 +96,15 @@ class Rewriter:
         self._chosen: dict[tuple[bool, ...], list[tuple[int, MarkedRewrites]]] = {}
 
     def apply(self, worded: MappedText) -> MappedText:
-        """Apply the rewrites whose marks are in a text."""
+        """Apply the rewrites whose marks are in a text; each line follows a line break."""
         text = worded.text
+        lines = f"\n{text}"
         for at, (mark, rewrites) in self._fitting(text):
-            if mark in text:
+            if mark in lines:
                 worded = worded.rewritten(rewrites)
                 if worded.text != text:  # the new text may have other marks
                     for mark, rewrites in self.marked[at + 1 :]:
-                        if mark in worded.text:
+                        if mark in f"\n{worded.text}":
                             worded = worded.rewritten(rewrites)
                     return worded
         return worded
