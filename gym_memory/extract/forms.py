@@ -69,7 +69,7 @@ from gym_memory.extract.things import (
     items_in,
     place_name,
 )
-from gym_memory.extract.ways import BARRED, PASSABLE, WAYS
+from gym_memory.extract.ways import BARRED, WAYS, is_passable
 from gym_memory.extract.wording import (
     ARE,
     BE,
@@ -85,6 +85,7 @@ from gym_memory.extract.wording import (
     STOP,
     THINGS,
     YOU,
+    phrases,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation, head_noun
 
@@ -293,8 +294,8 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
 
 def _is_way(item: str) -> bool:
     """True if an item in view is a way: *a passage to the north*."""
-    return _WAY_WITH_DIRECTION.search(item) is not None or (
-        PLACED.search(item) is not None and PASSABLE.search(item) is not None
+    return is_passable(item) and (
+        _WAY_WITH_DIRECTION.search(item) is not None or PLACED.search(item) is not None
     )
 
 
@@ -375,7 +376,7 @@ def _read_view(draft: Scene, found: re.Match[str]) -> bool:
     for group in ("door", "what") if "what" in found.groupdict() else ("door",):
         for phrase in find_things(draft, found[group] or "", found.start(group)):
             named = found[group].lower().startswith("the ")  # a place, not an opening
-            if not named and PASSABLE.search(phrase.name) and not is_door(phrase.name):
+            if not named and is_passable(phrase.name) and not is_door(phrase.name):
                 continue
             through = "lead" in found.group() or found.group().startswith("Through")
             if (group == "door" and through) or is_door(phrase.name):
@@ -453,14 +454,18 @@ _Form = tuple[re.Pattern[str], _Read, frozenset[str]]
 _NO_REQUIRED: frozenset[str] = frozenset()
 """Required words of a form that has none."""
 _DIRECTION_WORDS = frozenset(DIRECTIONS)
-_SEEING_WORDS = frozenset(("there", "there's", "here", "you", "i", "we", "in", "nearby", "around"))
+_SEEING_WORDS = frozenset(("here", "you", "i", "we", "in", "nearby", "around"))
+_SEE_WORDS = frozenset(letter_words(SEE, least=3)) | {"is", "are", "s"}
 _SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
 _PLACE_WORDS = frozenset(letter_words(POSED + ON_IN)) | {"inside", "underneath"}
 _COMPASS_POINTS = ("north", "south", "east", "west")
 _ALL_WAYS_WORDS = frozenset(
     ("there", "you", "exits", "paths", "passages", "doors", "roads", "tunnels", "corridors")
 )
-_NEAR_WORDS = frozenset(letter_words(BY + POSED)) | {"half", "hidden"}
+_CARRYING_WORDS = frozenset(phrases("carrying"))
+_AT_SIDE = frozenset(("on", "in", "to"))
+_SIDES = frozenset(("corner", "side", "end", "middle", "left", "right", "rear", "front"))
+_NEAR_WORDS = (frozenset(letter_words(BY + POSED)) | {"half", "hidden"}) - _AT_SIDE
 _WITHIN_WORDS = frozenset(("in", "inside", "on", "under", "underneath", "upon", "from"))
 _HAVING_WORDS = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATE_WORDS = frozenset(
@@ -477,17 +482,20 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (frozenset(("you", "follow", "take")), _WAY_TO, _read_way_to, frozenset(("follow", "take"))),
     (_ALL_WAYS_WORDS, _ALL_WAYS, _read_all_ways, frozenset(("four",))),
     (_SUBJECTS, _FOUND_IN_STATE, read_state, frozenset(("find", "found"))),
-    (_SEEING_WORDS, _SEEN, _read_seen, _NO_REQUIRED),
+    (frozenset(("there", "there's")), _SEEN, _read_seen, _NO_REQUIRED),
+    (_SEEING_WORDS, _SEEN, _read_seen, _SEE_WORDS),
     (frozenset(("inside", "in", "on")), _INSIDE, _read_inside, frozenset(("inside", "it"))),
     ("general", _INSIDE, _read_inside, frozenset(("inside",))),
     ("general", _SEEN_AROUND, _read_seen, frozenset(("around", "about"))),
     (_PLACE_WORDS, _PLACE_FIRST, _read_holding, _NO_REQUIRED),
     (_NEAR_WORDS, _POSED_BY, _read_posed, _NO_REQUIRED),
     (_NEAR_WORDS, _ACTIVE_BY, _read_posed, _NO_REQUIRED),
+    (_AT_SIDE, _POSED_BY, _read_posed, _SIDES),
+    (_AT_SIDE, _ACTIVE_BY, _read_posed, _SIDES),
     (_NEAR_WORDS | {"ahead"}, _BY_YOU, _read_posed, frozenset(("you", "me"))),
-    (_SUBJECTS, CARRYING, _read_carried, _NO_REQUIRED),
-    (_SUBJECTS, HAVING, _read_inventory, _NO_REQUIRED),
-    (_SUBJECTS, YOU_OPEN, read_opening, _NO_REQUIRED),
+    (_SUBJECTS, CARRYING, _read_carried, _CARRYING_WORDS),
+    (_SUBJECTS, HAVING, _read_inventory, frozenset(("have", "ve"))),
+    (_SUBJECTS, YOU_OPEN, read_opening, frozenset(("revealing",))),
     ("general", SEARCH_FINDS, read_search, frozenset(("you", "i", "we"))),
     ("general", OPENS, read_opening, frozenset(("open", "opens", "reveals"))),
     (_SUBJECTS, REVEALS, read_revealed, REVEALING),
@@ -545,15 +553,25 @@ _PLACE_OF_PART = re.compile(
 )
 _DETERMINER = re.compile(r"(?:your|this|that) ")
 _GENERAL_WORD = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")
+_SPECIAL_WORDS = frozenset[str]().union(*(row[0] for row in _FORMS if not isinstance(row[0], str)))
+"""Words that may begin a form by themselves."""
 
 
 @lru_cache(maxsize=512)
 def forms_for(first: str) -> tuple[_Form, ...]:
     """Return the forms that may begin with a word."""
     general = _GENERAL_WORD.fullmatch(first) is not None
-    kinds = {"general": general, "name": not general and first not in _SUBJECTS}
-    kinds["identifier"] = first[-1:].isdigit() and first[0].isalpha()
+    kind = "general" if general else "" if first in _SUBJECTS else "name"
+    kinds = (kind, "identifier") if first[-1:].isdigit() and first[0].isalpha() else (kind,)
     word = first.rstrip(",")
+    return _forms_of(word if word in _SPECIAL_WORDS else "", kinds)
+
+
+@lru_cache(maxsize=512)
+def _forms_of(word: str, kinds: tuple[str, ...]) -> tuple[_Form, ...]:
+    """Return the forms that may begin with a special word, or with any word of some kinds."""
     return tuple(
-        row[1:] for row in _FORMS if (kinds[row[0]] if isinstance(row[0], str) else word in row[0])
+        row[1:]
+        for row in _FORMS
+        if (row[0] in kinds if isinstance(row[0], str) else word in row[0])
     )

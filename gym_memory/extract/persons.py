@@ -11,7 +11,7 @@ from gym_memory.extract.notes.words import Phrase, kind_of_noun, names_person
 from gym_memory.extract.placing import find_things
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME, WITH_ARTICLE, is_name
-from gym_memory.extract.ways import PASSABLE
+from gym_memory.extract.ways import is_passable
 from gym_memory.extract.wording import BE, BY, HERE, LEADS, POSED, STOP, THINGS, either, phrases
 from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 
@@ -132,7 +132,7 @@ def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
     noun = head_noun(name)
     named = new is not None or not WITH_ARTICLE.match(found["who"])
     named = named and noun not in _SUBSTANCES and noun not in INTANGIBLE
-    named = named and not (new and PASSABLE.search(noun))
+    named = named and not (new and is_passable(noun))
     return name, is_name(name) and (named or names_person(name))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import word_set
 from gym_memory.extract.denials import is_denied
 from gym_memory.extract.events import CONDITIONS, IMMATERIAL, SELVES, events_in
 from gym_memory.extract.label_kinds import PLACE, WITHIN
@@ -84,7 +85,13 @@ _NO_ROOM = re.compile(
     re.IGNORECASE,
 )
 """Words after *in*, *at* or *of* that name no place."""
-_FORMS = (_BEING, _CALLED, _ENTERED, _INTO)
+_FORMS = (
+    (_BEING, frozenset(("are", "re", "am", "m", "stand", "wake"))),
+    (_CALLED, frozenset(("is",))),
+    (_ENTERED, frozenset(phrases("entering"))),
+    (_INTO, frozenset(("into", "onto"))),
+)
+"""Forms of sentences that say where the agent is, each with words of which it needs one."""
 _BEFORE_YOU = re.compile(
     r"(?:(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
     r"(?: [a-z]+){0,5}?,?|(?:As|Before|When)(?: [a-z]+){2,5}?,"
@@ -232,9 +239,11 @@ def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
     begin = lead.end() if lead is not None else 0
     if not (begin or _FIRST_WORDS.match(sentence)):
         return ()
-    found = tuple(filter(None, (form.match(sentence, begin) for form in _FORMS)))
+    words = word_set(sentence.lower())
+    forms = [form for form, required in _FORMS if not required.isdisjoint(words)]
+    found = tuple(filter(None, (form.match(sentence, begin) for form in forms)))
     if begin and not found and _FIRST_WORDS.match(sentence):  # you are in the den and you see a cat
-        found = tuple(filter(None, (form.match(sentence) for form in _FORMS)))
+        found = tuple(filter(None, (form.match(sentence) for form in forms)))
     if not found or _is_doubtful(sentence[: max(one.end("name") for one in found)]):
         return ()
     if sentence.endswith("?") or " if " in sentence:

@@ -15,7 +15,7 @@ from gym_memory.extract.notes.words import verb_forms
 from gym_memory.extract.places import MOVED
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, place_name
-from gym_memory.extract.ways import PASSABLE, WAYS, ways_in
+from gym_memory.extract.ways import WAYS, is_passable, ways_in
 from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import direction_in, head_noun
 
@@ -155,8 +155,8 @@ def _moves(event: Event) -> bool:
     if _COMING_OR_LEAVING.isdisjoint(event.kinds):
         return False
     who = event.subject.text.lower()
-    named = PASSABLE.search(f"{head_noun(who)} {event.tail}")  # the vandals left by the north exit
-    return named is None and who not in SELVES
+    named = is_passable(f"{head_noun(who)} {event.tail}")  # the vandals left by the north exit
+    return not named and who not in SELVES
 
 
 def _matches(sentence: str, lower: str, begin: int, end: int) -> list[FormMatch]:

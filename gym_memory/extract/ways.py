@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from gym_memory.core.text import word_set
 from gym_memory.extract.notes.words import ROOM, kind_of_noun
 from gym_memory.extract.things import COMPASS, NAME, has_any
-from gym_memory.extract.wording import phrases
+from gym_memory.extract.wording import phrases, words_of
 from gym_memory.graph.schema import DIRECTIONS
 
-__all__ = ["BARRED", "PASSABLE", "WAYS", "ways_in"]
+__all__ = ["BARRED", "WAYS", "is_passable", "ways_in"]
 
 WAYS = "|".join(phrases("ways"))
 """Nouns for what the agent can go through or along, divided by ``|``."""
@@ -28,10 +28,8 @@ _WAY = re.compile(
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
     r"(?P<falls>descends?|ascends?)\b"
 )
-PASSABLE = re.compile(
-    rf"\b(?:{WAYS}|lead(?:s|ing)?|go(?:es)?|runs?|head(?:s|ing)?|continues?|leave|reach|exit"
-    r"|winds?|climbs?|descends?)\b"
-)
+_PASSABLE = words_of("ways") | words_of("leading")
+"""Nouns and verbs of which a text has one if it tells of a way."""
 _LIES = re.compile(
     rf"(?:the|your|an?) (?P<place>{NAME}) (?:is|are|lies)(?: back| just| also)?"
     rf"(?: to the| due)? (?P<way>{COMPASS})(?:ward)?(?=[,;.!]| and |$)"
@@ -66,11 +64,16 @@ _INSTRUCTION_OR_DISTANCE = re.compile(r"\btype\b(?! of)|\d steps?\b")
 """Instructions, whose directions are commands, and distances in steps."""
 
 
+def is_passable(text: str) -> bool:
+    """True if a text has a word for what the agent can go through, or for where that leads."""
+    return not _PASSABLE.isdisjoint(word_set(text))
+
+
 def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
     """Return the spans of the exits that a sentence in lower case names."""
     if _DIRECTION_WORDS.isdisjoint(word_set(sentence)):
         return ()
-    if not PASSABLE.search(sentence):
+    if not is_passable(sentence):
         return () if BARRED.search(sentence) else _rooms_beside(sentence)
     if sentence.startswith(
         ("you try", "you want", "you attempt")

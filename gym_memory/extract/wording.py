@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from gym_memory.core.text import letter_words
 
 __all__ = ["ARE", "BE", "BY", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE", "ON_IN"]
 __all__ += ["POSED", "SEE", "STOP", "THINGS", "YOU", "either", "phrases"]
+__all__ += ["words_of"]
 
 _GROUPS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
 
@@ -21,6 +23,12 @@ def phrases(group: str) -> tuple[str, ...]:
 def either(group: str) -> str:
     """Return a regular expression for any one of the phrases of a group."""
     return f"(?:{'|'.join(phrases(group))})"
+
+
+def words_of(group: str) -> frozenset[str]:
+    """Return the words of a group, with and without each letter that is optional."""
+    forms = ((word.replace("?", ""), re.sub(r".\?", "", word)) for word in phrases(group))
+    return frozenset(form for both in forms for form in both)
 
 
 YOU = r"(?:You|I|We)"
