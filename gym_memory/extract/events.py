@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,6 +64,7 @@ _PARTICLES |= _RESULTS_OF_MOVING.keys()
 _DETERMINERS = frozenset(
     ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
 )
+_TO_DIRECTIONS = frozenset(f"to the {direction}" for direction in DIRECTIONS)
 _EMPHATIC_UP = [["up", word] for word in ("the", "your", "my", "a", "an", "some")]
 _PRONOUNS = frozenset(("it", "them", "this", "that"))
 _OBJECT_PRONOUNS = frozenset(("you", "me", "us", "him", "her", "them"))
@@ -236,7 +238,10 @@ class _SentenceWords:
 
     def first(self, begin: int, end: int, is_wanted: Callable[[_SentenceWords, int], bool]) -> int:
         """Return the first position whose word is wanted; ``end`` if none is."""
-        return next((at for at in range(begin, end) if is_wanted(self, at)), end)
+        for at in range(begin, end):
+            if is_wanted(self, at):
+                return at
+        return end
 
 
 @lru_cache(maxsize=4096)
@@ -251,14 +256,7 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     if _EFFECTIVE.isdisjoint(word_set(sentence.lower())):
         return ()
     words = split_words(sentence, "'")
-    verbs = [at for at, word in enumerate(words) if word in _EFFECTIVE]
-    if not verbs or words[0] in _NO_SUBJECT_STARTS:
-        return ()
-    if words[0] not in SELVES or len(words) == 1 or words[1] not in _BE:
-        done = any(_may_happen(words, at) for at in verbs)
-    else:
-        done = _is_given(words, 1) or not _CONJUNCTIONS.isdisjoint(words)
-    if not done:
+    if words[0] in _NO_SUBJECT_STARTS or not _may_have_event(words):
         return ()
     used = _USE.match(sentence) if " use " in sentence and " to " in sentence else None
     if used is not None:
@@ -269,9 +267,15 @@ def events_in(sentence: str) -> tuple[Event, ...]:
     return tuple(_events(_words_of(sentence)))
 
 
-def _may_happen(words: list[str], at: int) -> bool:
+def _may_have_event(words: list[str]) -> bool:
     """True if a word can be the verb of an event, unlike in *open door* and *is locked*."""
-    return at > 0 and (words[at - 1] not in _NO_SUBJECT_ENDS or words[at] in _ENDING_PARTICIPLES)
+    if words[0] in SELVES and len(words) > 1 and words[1] in _BE:
+        done = _is_given(words, 1) or not _CONJUNCTIONS.isdisjoint(words)
+        return done and not _EFFECTIVE.isdisjoint(words)
+    return any(
+        word in _EFFECTIVE and (before not in _NO_SUBJECT_ENDS or word in _ENDING_PARTICIPLES)
+        for before, word in pairwise(words)
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -296,22 +300,17 @@ def _words_of(sentence: str) -> _SentenceWords:
 
 
 def _events(words: _SentenceWords) -> Iterator[Event]:
-    at, subject = 0, _NO_PART
-    while at < len(words.lower):
-        clause = _clause(words, at, subject)
-        if clause is None:
-            subject = _idle_subject(words)
-            words.led = _idle_object(words, subject)
-            later = _next_clause(words, 1, subject) if at == 0 else None
-            if later is None:
-                return
-            at = later
-            continue
+    at, clause = 0, _clause(words, 0, _NO_PART)
+    if clause is None:
+        subject = _idle_subject(words)
+        at, clause = _next_clause(words, 1, subject)
+        words.led = _idle_object(words, subject) if clause is not None else _NO_PART
+    while clause is not None:
         subject, kinds, after = clause
         if at == 0 and subject.text.lower() == "it" and words.led.text:
             subject = words.led
-        end = _next_clause(words, after, subject)
-        event = _event(words, subject, kinds, after, end or len(words.lower))
+        at, clause = _next_clause(words, after, subject)
+        event = _event(words, subject, kinds, after, at)
         if event.thing.is_pronoun and words.led.text:
             event = event._replace(thing=words.led)
         words.led = _NO_PART
@@ -319,9 +318,6 @@ def _events(words: _SentenceWords) -> Iterator[Event]:
             event = event._replace(subject=_NO_PART, thing=event.subject)
         if event.kinds:
             yield event
-        if end is None:
-            return
-        at = end
 
 
 def _idle_subject(words: _SentenceWords) -> ClausePart:
@@ -365,24 +361,26 @@ def _is_passive(words: _SentenceWords, event: Event, after: int) -> bool:
 
 def _joins_verbs(words: _SentenceWords, at: int) -> bool:
     """True if *and* joins two verbs of one subject: *yawns and wanders off*."""
-    lower = words.lower
-    near = lower[at - 1].endswith("s") and lower[at + 1 : at + 2] != []
-    return lower[at] == "and" and near and lower[at + 1] in _VERBS and lower[at + 1].endswith("s")
+    before, after = words.lower[at - 1], words.lower[at + 1 : at + 2]
+    return before.endswith("s") and after != [] and after[0] in _VERBS and after[0].endswith("s")
 
 
-def _next_clause(words: _SentenceWords, at: int, subject: ClausePart) -> int | None:
-    """Return the start of the next clause with an event; None without one."""
+def _next_clause(words: _SentenceWords, at: int, subject: ClausePart) -> tuple[int, _Clause | None]:
+    """Return the start of the next clause with an event, and the clause; or the end, and None."""
     lower = words.lower
     for joint in range(at, len(lower) - 1):
-        begins = lower[joint] in _CONJUNCTIONS and lower[joint + 1] not in _CONJUNCTIONS
-        if begins and _clause(words, joint + 1, subject) is not None:
-            return joint + 1
-    return None
+        if lower[joint] in _CONJUNCTIONS and lower[joint + 1] not in _CONJUNCTIONS:
+            clause = _clause(words, joint + 1, subject)
+            if clause is not None:
+                return joint + 1, clause
+    return len(lower), None
 
 
-def _clause(
-    words: _SentenceWords, at: int, last: ClausePart
-) -> tuple[ClausePart, tuple[str, ...], int] | None:
+_Clause = tuple[ClausePart, tuple[str, ...], int]
+"""The subject and kinds of a clause, and the position after its verb."""
+
+
+def _clause(words: _SentenceWords, at: int, last: ClausePart) -> _Clause | None:
     """Return the subject and kinds of the clause at a position, and the position after its verb."""
     lower, first, verb_at = words.lower, words.lower[at], at
     determined = first in _DETERMINERS
@@ -418,21 +416,18 @@ def _subject_end(words: _SentenceWords, at: int, determined: bool) -> int:
         word = lower[at]
         if word in _VERBS or word in _ADVERBS:
             return at
-        to_the = lower[at : at + 2] == ["to", "the"] and at + 2 < len(lower)
-        if to_the and lower[at + 2] in DIRECTIONS:  # the door to the north closes
-            at, end = at + 3, min(end + 3, len(lower))
+        if word == "to" and " ".join(lower[at : at + 3]) in _TO_DIRECTIONS:
+            at, end = at + 3, min(end + 3, len(lower))  # the door to the north closes
             continue
         if word in _SUBJECT_BREAKS:
             return at
-        if _joins_verbs(words, at):
+        if word == "and" and _joins_verbs(words, at):
             return -1
         at += 1
     return -1
 
 
-def _predicate(
-    words: _SentenceWords, subject: ClausePart, at: int
-) -> tuple[ClausePart, tuple[str, ...], int] | None:
+def _predicate(words: _SentenceWords, subject: ClausePart, at: int) -> _Clause | None:
     """Return a subject, the kinds of its verb after adverbs, and the position after the verb."""
     lower = words.lower
     while at < len(lower) and (lower[at] in _ADVERBS or lower[at].endswith("ly")):
@@ -448,9 +443,7 @@ def _predicate(
     return None if is_base and not _is_plural(subject) else (subject, *found)
 
 
-def _passive(
-    words: _SentenceWords, at: int, be_at: int
-) -> tuple[ClausePart, tuple[str, ...], int] | None:
+def _passive(words: _SentenceWords, at: int, be_at: int) -> _Clause | None:
     """Return a passive clause: a thing is destroyed, or moved as in *the gate is pushed shut*."""
     after = words.first(be_at + 1, len(words.lower), _is_no_adverb)
     if words.lower[be_at] not in _BE:
@@ -475,8 +468,9 @@ def _is_no_adverb(words: _SentenceWords, at: int) -> bool:
 def _is_plural(subject: ClausePart) -> bool:
     """True if a subject goes with the base form of a verb: *you*, *they*, *the guards*."""
     text = subject.text.lower()
-    head = _MODIFIER.split(text, maxsplit=1)[0]
-    return text in SELVES or text == "they" or head.endswith("s") or " and " in text
+    if text in SELVES or text == "they" or " and " in text:
+        return True
+    return _MODIFIER.split(text, maxsplit=1)[0].endswith("s")
 
 
 def _verb(words: _SentenceWords, at: int) -> tuple[tuple[str, ...], int] | None:
@@ -538,16 +532,15 @@ def _is_of_verb(lower: list[str], verb: str, at: int, particle: int, end: int) -
 def _ends_name(words: _SentenceWords, at: int) -> bool:
     """True if a name ends before a word: *but*, a preposition, a comma before no further thing."""
     word = words.lower[at]
-    if word == "but" or words.lower[at + 1 : at + 2] == ["enough"]:
+    after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
+    if word == "but" or after == "enough":
         return True
     if word in ",;:(":
-        after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
         return word != "," or (after not in _DETERMINERS and after != "and")
     if word in _RESULTS_OF_MOVING:  # pull the door open and go in; but: take the open box
-        after = words.lower[at + 1] if at + 1 < len(words.lower) else ","
-        return after in _PREPOSITIONS or after in _CONJUNCTIONS
+        return not after or after in _PREPOSITIONS or after in _CONJUNCTIONS
     if word.endswith("ly") and word not in _NOUNS_IN_LY:
-        return words.lower[at + 1 : at + 2] != [] and words.lower[at + 1] in _PREPOSITIONS
+        return after in _PREPOSITIONS
     return word in _PREPOSITIONS or (word == "and" and _begins_clause(words, at + 1))
 
 
