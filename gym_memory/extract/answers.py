@@ -110,7 +110,7 @@ _STATES = frozenset(("opened", "shut", *(s for states in _EFFECTS.values() for s
 
 def read_answer(draft: Scene, text: str) -> None:
     """Read the changes that a short answer confirms, for the action or for each listed thing."""
-    listed = "aken" in text or "ropped" in text or "one" in text
+    listed = ": " in text and ("aken" in text or "ropped" in text or "one" in text)
     several = list(_LISTED_ANSWER.finditer(text)) if listed else []
     for found in several:
         name = meant(draft, clean_name(found["name"]))
@@ -132,7 +132,7 @@ def read_answer(draft: Scene, text: str) -> None:
         return
     answer = text.strip(" \n*_~")
     span = _confirmation(text, event.kinds)
-    if span is None and _confirms(draft, event, answer):
+    if span is None and _confirms(draft, event, answer) and not _REFUSED.search(answer):
         begin = text.index(answer)
         span = begin, begin + len(answer)
     if span is not None and len(draft.handled) > 1:  # no letter of an inventory
@@ -181,12 +181,12 @@ def _confirmation(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
 
 
 def _confirms(draft: Scene, event: Event, answer: str) -> bool:
-    """True if an answer confirms an action without a word such as *done*.
+    """True if an answer confirms an action without a word such as *done*, unless it refuses.
 
-    It must not refuse the action, and it must not name any thing but those of the action.
+    It must name no thing but those of the action, and not describe it.
     """
     kinds = set(event.kinds)
-    if len(answer) > _MAX_ANSWER_CHARS or _REFUSED.search(answer) or _DESCRIBES.match(answer):
+    if len(answer) > _MAX_ANSWER_CHARS or _DESCRIBES.match(answer):
         return False
     if kinds & _SHINES and _FAILS.search(answer):
         return False

@@ -112,7 +112,7 @@ class Draft:
             triple = mention.triple
             known = triple in self.mentions and triple not in self.said
             if triple[1] not in LOCATIONS or self.graph.value(triple[0], "location") is None:
-                self.note(mention)
+                self.add(*triple, mention.start, mention.end)
                 if said_by and not known:
                     self.said[triple] = said_by
 
@@ -217,10 +217,10 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
         found = extract(self, step, graph, task)
         source, spoken = written_on(step.action), (0, len(step.text))
         for (subject, relation, _), start, end in found.mentions:
-            words = (start, end) != (0, len(step.text)) or is_readable(subject)
-            if not source and relation in VERBATIM and start >= 0 and words:
+            if relation not in VERBATIM or start < 0 or source:
+                continue
+            if (start, end) != (0, len(step.text)) or is_readable(subject):
                 source, spoken = subject, (start, end)
-        is_all = not (step.text[: spoken[0]].strip() or step.text[spoken[1] :].strip())
         report = _without_quotations(step.text)
         if report != step.text and by_spans:
             reported = found._replace(mentions=tuple(_unquoted(found.mentions, step.text)))
@@ -237,6 +237,7 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
             said.setdefault(whole, source)
             if all(mention.triple != whole for mention in kept):
                 kept.append(Mention(whole, 0, len(step.text)))
+        is_all = not (step.text[: spoken[0]].strip() or step.text[spoken[1] :].strip())
         return Extraction(tuple(kept), () if source and is_all else reported.outdated, said)
 
     return extract_attributed

@@ -101,7 +101,7 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
         noun = head_noun(phrase.name.partition(" and ")[0])
         if noun not in INTANGIBLE or draft.graph.knows(name):
             draft.topic = name
-            yield phrase._replace(name=name)
+            yield phrase if name == phrase.name else phrase._replace(name=name)
 
 
 def _known_things(draft: Scene, part: ClausePart, *, carried: bool | None = None) -> list[Phrase]:

@@ -25,9 +25,8 @@ LABEL = re.compile(
 _THINGS = either("things_listed")
 _INVENTORY = r"(?:your |my |the )?(?:inventory|backpack|bag|pack|pockets?)"
 _DIRECTION = rf"(?:{'|'.join(DIRECTIONS)}) "
-_KINDS = tuple(
-    (kind, re.compile(words, re.IGNORECASE))
-    for kind, words in (
+_KINDS = re.compile(
+    "|".join(f"(?P<{kind}>{words})" for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
                 r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
                 r"|(?:you|i)(?:'re|'m| are| am)(?: now)?(?: (?:here|in|at))?|where"),
@@ -62,7 +61,6 @@ _KINDS = tuple(
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
                r"|visible|nearby|also (?:here|present|nearby)|contents|(?:in )?view|in sight|sees?"
                r"|seen(?: here)?"
-               rf"|(?:{'|'.join(sorted(PEOPLE))})s"
                rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
                r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
                r"|(?:in|on) (?:the |this )?(?:room|area|location|place|floor|ground)"
@@ -70,7 +68,7 @@ _KINDS = tuple(
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
                  r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+|contents of [\w' -]+"),
-    )
+    )), re.IGNORECASE,
 )  # fmt: skip
 _WORD_BOUNDARY = re.compile(r"[_.]|(?<=[a-z])(?=[A-Z])")
 """Boundaries between the words of an identifier."""
@@ -84,4 +82,7 @@ WITHIN = re.compile(r"(?:in|at|inside) (?=(?:the|an?) )")
 def kind_of_label(label: str) -> str:
     """Return the kind of a label."""
     words = _WORD_BOUNDARY.sub(" ", label).removeprefix("What ")
-    return next((kind for kind, named in _KINDS if named.fullmatch(words)), STATE)
+    if words[-1:] in "sS" and words[:-1].lower() in PEOPLE:
+        return HERE
+    found = _KINDS.fullmatch(words)
+    return STATE if found is None else found.lastgroup or STATE

@@ -63,6 +63,7 @@ _CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
 """Remark in brackets right after a name: *ghoul(8hp)*."""
 _COUNT_BEFORE = re.compile(r"\d+ ?x (?=\w)")
 _COUNT_AFTER = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
+_ENDS_OF_COUNT = "0123456789)"
 _EXIT_TO_PLACE = re.compile(
     r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()[ \t]*(?:to )?"
     r"(?:the )?(?P<there>[^()]+)\)?"
@@ -332,7 +333,8 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
         counted = _COUNT_BEFORE.match(part.text)
         begin = counted.end() if counted else 0
         whole = _unwrapped(part.text[begin:]).rstrip(" .,!").strip("\"'[]").rstrip(".,!")
-        text, at = _EXPLANATION.sub("", _COUNT_AFTER.sub("", whole)), part.start + begin
+        text = _COUNT_AFTER.sub("", whole) if whole[-1:] in _ENDS_OF_COUNT else whole
+        text, at = _EXPLANATION.sub("", text) if ": " in text else text, part.start + begin
         if not text.lower().startswith("your "):
             found += [
                 Phrase(*phrase[:2], at + phrase.start, at + phrase.end)
@@ -346,7 +348,8 @@ def _unwrapped(text: str) -> str:
     name, _, remark = text.partition(" [")
     if name and remark:
         return name
-    text = _CLOSE_REMARK.sub("", text)
+    if text.endswith(")"):
+        text = _CLOSE_REMARK.sub("", text)
     return text[1:-1] if text[:1] == "(" and text.find(")") == len(text) - 1 else text
 
 

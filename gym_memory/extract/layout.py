@@ -194,21 +194,27 @@ def _on_own_line(found: re.Match[str]) -> str:
 def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> str:
     parts, end = [], 0
     for n, line in enumerate(lines):
-        gap = text[end : line.start()]
-        if (
-            gap == "\n"
-            and not (cut[n] or cut[n - 1])
-            and line.start() - 1 - lines[n - 1].start() >= _MIN_WRAPPED_CHARS
-        ):
-            gap = gap if lines[n - 1].group().rstrip().endswith(_SENTENCE_END) else " "
-        words, blank = line.group(), 0
+        start = line.start()
         if cut[n]:
             begin = _indent(line)
-            first = _FIRST_SENTENCE.match(words, begin) if begin else None
-            blank = first.end() if first else len(words)
-        parts += [gap, " " * blank, words[blank:]]
-        end = line.end()
-    return "".join(parts)
+            first = _FIRST_SENTENCE.match(text, start + begin, line.end()) if begin else None
+            after = first.end() if first else line.end()
+            parts += [text[end:start], " " * (after - start)]
+            end = after
+        elif n and not cut[n - 1] and _is_wrapped(lines[n - 1], start):
+            parts += [text[end : start - 1], " "]
+            end = start
+    return "".join((*parts, text[end : lines[-1].end()])) if lines else ""
+
+
+def _is_wrapped(line: re.Match[str], below: int) -> bool:
+    """True if a sentence goes on in the next line, given the start of that line."""
+    start, end = line.span()
+    return (
+        below == end + 1
+        and end - start >= _MIN_WRAPPED_CHARS
+        and not line.group().rstrip().endswith(_SENTENCE_END)
+    )
 
 
 def _is_divided(line: str) -> bool:

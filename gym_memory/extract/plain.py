@@ -90,8 +90,7 @@ class PlainRules:
 @lru_cache(maxsize=1024)
 def _sentences(text: str) -> tuple[tuple[str, int], ...]:
     """Return the sentences of readable length, with their starts."""
-    found = sentence_spans(text)
-    return tuple(one for one in found if len(one[0]) <= _MAX_SENTENCE_CHARS)
+    return tuple([one for one in sentence_spans(text) if len(one[0]) <= _MAX_SENTENCE_CHARS])
 
 
 def _read_writing(draft: Scene, text: str, labels: Sequence[LabelItems]) -> None:

@@ -148,17 +148,19 @@ class Scene(Draft):
         receiver = clean_name(self.event.holder.text) if self.event is not None and gives else ""
         return next(filter(names_person, (self._topic, self.handled)), meant(self, receiver))
 
-    def note(self, mention: Mention) -> None:
+    def add(self, subject: str, relation: str, obj: str, start: int = -1, end: int = -1) -> None:
         """See :class:`Draft`."""
-        subject, relation, obj = mention.triple
         if subject == obj:
             return
         if relation == "is" and obj in _OPPOSITES:
             self.outdate(subject, relation, _OPPOSITES[obj])
-        on = Triple(subject, "is", "on")
-        if obj == "lit" and relation == "is" and (on in self.graph or on in self.mentions):
-            return  # it is known as a lamp that is on
-        super().note(Mention(mention.triple, *NOWHERE) if self.offset < 0 else mention)
+        if relation == "is" and obj == "lit":
+            on = Triple(subject, "is", "on")
+            if on in self.graph or on in self.mentions:
+                return  # it is known as a lamp that is on
+        if self.offset < 0:
+            start, end = NOWHERE
+        self.note(Mention(Triple(subject, relation, obj), start, end))
 
     def arrive(self, place: str, start: int, end: int) -> None:
         """Put the agent into a place, and add the way that led there."""
@@ -257,7 +259,8 @@ class Scene(Draft):
                 phrase = phrase._replace(name=name)
         if self.room:
             self.place(phrase, "is in", self.room)
-        self.describe(phrase)
+        if phrase.states:
+            self.describe(phrase)
         if not self.room and all(fact.subject != phrase.name for fact in self.mentions):
             self.place(phrase, RELATIVE, "here")
 
@@ -311,7 +314,7 @@ class Scene(Draft):
         """Replace the subject of a fact of this text, and keep its evidence."""
         span = self.mentions.pop(fact)[1:]
         offset, self.offset = self.offset, 0  # the span is one of the whole text
-        super().add(name, *fact[1:], *span)
+        self.add(name, *fact[1:], *span)
         self.offset = offset
 
     @property

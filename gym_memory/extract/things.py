@@ -92,7 +92,8 @@ def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     for begin, item in items_in(text):
         phrase = one_thing(item, bare)
         if phrase is not None:
-            found.append(Phrase(*phrase[:2], begin + phrase.start, begin + phrase.end))
+            name, states, start, end = phrase
+            found.append(Phrase(name, states, begin + start, begin + end) if begin else phrase)
     return tuple(found)
 
 

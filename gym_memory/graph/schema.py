@@ -256,6 +256,8 @@ def head_noun(name: str) -> str:
     >>> head_noun("brass key"), head_noun("Key 1"), head_noun("key to the vault")
     ('key', 'key', 'key')
     """
+    if name.isalpha():
+        return name.lower()
     words = _OF_WHAT.split(name.lower(), maxsplit=1)[0].split()
     while len(words) > 1 and _LABEL.fullmatch(words[-1]):
         words.pop()
