@@ -57,7 +57,7 @@ def pack(path: Path, run: str, new: Iterable[dict[str, Any]]) -> None:
 
 def ship(name: str, player: Path, **settings: Any) -> None:
     """Put a trained player into the package, in 16 bits, with some settings replaced."""
-    from gym_memory.baselines.rl.shared.learner import SHIPPED  # needs torch
+    from gym_memory.baselines.rl.players import SHIPPED  # needs torch
     from gym_memory.core.tensors import read_tensors, write_tensors
 
     tensors, record = read_tensors(player)

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from gym_memory.baselines import make_policy
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.run import rollout
 from gym_memory.wrappers import make_env
 
@@ -29,7 +31,7 @@ if __name__ == "__main__":
     given = parser.parse_args()
     learner = DrrnLearner(DrrnSettings(batch=32), seed=0, device="cpu")
     how = TrainSettings(steps=given.steps, games=given.games, valid_games=given.games)
-    trainer = Trainer(learner, make, how, given.out, {"example": "drrn"})
+    trainer = Trainer(learner, LocalEnvs(make), how, given.out, {"example": "drrn"})
     for point in trainer.run():
         print(point)
     trainer.close()

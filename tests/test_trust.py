@@ -95,7 +95,7 @@ def enter_checkpoint(name: str, folder: Path) -> None:
     pytest.importorskip("safetensors")
     pytest.importorskip("torch")
     from gym_memory.baselines.base import learner_classes
-    from gym_memory.baselines.rl.shared.learner import load_player
+    from gym_memory.baselines.rl.players import load_player
     from gym_memory.core.tensors import write_tensors
 
     for baseline, learner in learner_classes().items():

@@ -10,13 +10,13 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from gym_memory.baselines.actions import parse_action
 from gym_memory.baselines.llm.answers import undressed
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings
-from gym_memory.baselines.llm.saycan import Affordances, form_of
-from gym_memory.baselines.rl.shared.learner import rewarded
+from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.baselines.rules.explorer import things_of
 from gym_memory.core.errors import ModelError
-from gym_memory.core.records import Observation, Transition
+from gym_memory.core.records import Observation, Transition, rewarded
 from gym_memory.core.settings import Help
 from gym_memory.core.text import compounds
 from gym_memory.graph.schema import DIRECTIONS
@@ -67,7 +67,7 @@ class Calm(LanguagePolicy):
     def set_up(self) -> None:
         """Load the DRRN, or build one that learns."""
         from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings  # needs torch
-        from gym_memory.baselines.rl.shared.learner import load_player
+        from gym_memory.baselines.rl.players import load_player
 
         self._learns = not self.settings.checkpoint
         # One game is learnt, so every name in it may be a feature.
@@ -137,7 +137,7 @@ class Calm(LanguagePolicy):
     def propose(self, obs: Observation) -> list[str]:
         """Return up to k different actions, the model's or, where it gives none, the rule's."""
         valid = obs["valid_actions"]
-        self._forms |= dict.fromkeys(map(form_of, valid))
+        self._forms |= dict.fromkeys(parse_action(action).form for action in valid)
         none: list[str] = []
         found = none if self.llm is None else self.attempt(lambda: self._ask(obs), none)
         failed = self.llm is not None and not found

@@ -14,18 +14,17 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_memory.baselines.actions import parse_action
 from gym_memory.baselines.llm.language import LanguagePolicy, LanguageSettings, fill
-from gym_memory.baselines.rl.shared.features import parse_action
-from gym_memory.baselines.rl.shared.learner import rewarded
 from gym_memory.baselines.rules.explorer import place_of
 from gym_memory.core.errors import InvalidArgumentError
-from gym_memory.core.records import Observation, Transition
+from gym_memory.core.records import Observation, Transition, rewarded
 from gym_memory.core.settings import Help
 from gym_memory.core.text import compounds, stem
 from gym_memory.llm import ChatModel, Scorer
 from gym_memory.llm.prompts import load_prompt
 
-__all__ = ["Affordances", "Choose", "ChooseSettings", "SayCan", "SayCanSettings", "form_of"]
+__all__ = ["Affordances", "Choose", "ChooseSettings", "SayCan", "SayCanSettings"]
 __all__ += ["overlap"]
 
 Score = Literal["sum", "char", "token", "pmi"]
@@ -155,7 +154,7 @@ class Affordances:
 
     def add(self, step: Transition) -> None:
         """Count a step."""
-        state, form = _state(step.obs), form_of(step.action)
+        state, form = _state(step.obs), parse_action(step.action).form
         self._seen.add(state)
         self._tries[form] += 1
         self._wins[form] += self.useful(step)
@@ -168,7 +167,7 @@ class Affordances:
 
     def of(self, obs: Observation, action: str) -> float:
         """Return the affordance of an action, in (0, 1)."""
-        form = form_of(action)
+        form = parse_action(action).form
         share = (self._wins[form] + 1) / (self._tries[form] + 2)
         return share / (1 + self.tried(obs, action))
 
@@ -203,7 +202,7 @@ class SayCan(Choose):
         self._learner: Any = None
         if self.settings.value:
             from gym_memory.baselines.rl.drrn import DrrnLearner  # needs torch
-            from gym_memory.baselines.rl.shared.learner import load_player
+            from gym_memory.baselines.rl.players import load_player
 
             self._learner = load_player(self.settings.value, DrrnLearner)
 
@@ -254,9 +253,3 @@ def overlap(obs: Observation) -> NDArray[np.float64]:
 
 def _state(obs: Observation) -> State:
     return place_of(obs), obs["inventory"], obs["valid_actions"] or (obs["text"],)
-
-
-def form_of(action: str) -> str:
-    """Return an action with ``<>`` for each thing."""
-    parsed = parse_action(action)
-    return f"{parsed.verb} {parsed.template}".strip()

@@ -16,11 +16,11 @@ from gym_memory.baselines.rl.shared.bags import (
     ObservationBags,
     torch,
 )
-from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.settings import Help
 
-__all__ = ["A2c", "A2cLearner", "A2cSettings", "Scenes", "scenes_of"]
+__all__ = ["A2cLearner", "A2cSettings", "Scenes", "scenes_of"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,9 +146,3 @@ class A2cLearner(BagLearner):
         """Replace them."""
         super().load_progress(state)
         self.rollouts.load_state(state, self.unpack)
-
-
-class A2c(LearnedPolicy):
-    """A trained actor."""
-
-    learner_class = A2cLearner

@@ -16,14 +16,14 @@ import numpy as np
 
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import BagStore, Ints, ObservationBags, torch
-from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.rollouts import cells
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
 from gym_memory.baselines.rules.plan import Plan
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 
-__all__ = ["Bc", "BcLearner", "BcSettings", "Taught"]
+__all__ = ["BcLearner", "BcSettings", "Taught"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -196,11 +196,5 @@ class BcLearner(DrrnLearner):
     def load_progress(self, state: dict[str, Any]) -> None:
         """Replace them."""
         super().load_progress(state)
-        self.shown_bags.load_state(state["shown"])
+        self.shown_bags = BagStore(state["shown"])
         self.labelled = [(np.array(obs), label) for obs, label in state["labelled"]]
-
-
-class Bc(LearnedPolicy):
-    """A policy cloned from demonstrations."""
-
-    learner_class = BcLearner

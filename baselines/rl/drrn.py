@@ -1,9 +1,8 @@
 """DRRN (He et al. 2016): Q(situation, action) from encodings of both, any number of actions.
 
-Differences from the paper and from public DRRNs of text games: double DQN with a target network,
-n-step returns, prioritized replay whose priorities are really updated, a small network over both
-encodings where He et al. take an inner product, and situations and actions that are described by
-relations of the recalled facts without names (:mod:`gym_memory.baselines.rl.shared.features`).
+Differences from the paper: double DQN with a target network, n-step returns, prioritized replay, a
+network over both encodings instead of an inner product, and relations of recalled facts without
+names as features (:mod:`gym_memory.baselines.rl.shared.features`).
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from gym_memory.baselines.rl.shared.bags import (
     ObservationBags,
     torch,
 )
-from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import Help, check_int, check_share
 
-__all__ = ["Drrn", "DrrnLearner", "DrrnSettings", "NStep", "Replay", "StoredTransition"]
+__all__ = ["DrrnLearner", "DrrnSettings", "NStep", "Replay", "StoredTransition"]
 
 Floats = NDArray[np.float64]
 
@@ -68,22 +67,13 @@ class QNetwork(torch.nn.Module):
         self.head = torch.nn.Linear(settings.hidden, 1)
 
     def forward(self, bags: list[Any], states: Ints, actions: Ints) -> torch.Tensor:
-        """Return the values of pairs, float32 of shape (pairs,).
-
-        Args:
-            bags: Distinct bags.
-            states: Place of each pair's situation among the bags, shape (pairs,).
-            actions: Place of each pair's action, shape (pairs,).
-        """
+        """Return the values of pairs, each the places of situation and action among the bags."""
         encoded = self.encoder(Batch.of(bags))
         numbers = (*np.unique(states, return_inverse=True), actions)
         used, where, acts = (torch.from_numpy(n).to(encoded.device) for n in numbers)
         s, a = self.of_state(encoded.index_select(0, used)), self.of_action(encoded)
         mixed = s.index_select(0, where) + a.index_select(0, acts)
         return self.head(torch.relu(self.layer(torch.relu(mixed)))).squeeze(1)
-
-
-# ------------------------------------------------------------ replay
 
 
 class StoredTransition(NamedTuple):
@@ -104,36 +94,26 @@ class NStep:
 
     def __init__(self, n: int, gamma: float, steps: Iterable[tuple[Ints, int, float]] = ()):
         self.n, self.gamma = n, gamma
-        self.steps = deque(steps)
-        """Steps not yet given out, oldest first: observation, action, reward."""
+        self.steps = deque(steps)  # the oldest first
 
-    def add(
-        self,
-        obs: Ints,
-        action: int,
-        reward: float,
-        next_obs: Ints | None,
-        *,
-        terminated: bool = False,
-        truncated: bool = False,
-    ) -> list[StoredTransition]:
+    def add(self, obs: Ints, later: Ints | None, step: Experience) -> list[StoredTransition]:
         """Add a step; return the transitions that it completes, oldest first."""
-        if terminated or not truncated:
-            self.steps.append((obs, action, reward))
+        if step.terminated or not step.truncated:
+            self.steps.append((obs, step.action, step.reward))
         else:
-            next_obs = obs  # the outcome of a cut step is unknown
-        over = terminated or truncated
+            later = obs  # the outcome of a cut step is unknown
+        over = step.terminated or step.truncated
         complete = len(self.steps) if over else max(len(self.steps) - self.n + 1, 0)
-        later = None if terminated else next_obs
-        return [self._oldest(later, end=terminated) for _ in range(complete)]
+        return [self._oldest(None if step.terminated else later) for _ in range(complete)]
 
-    def _oldest(self, next_obs: Ints | None, *, end: bool) -> StoredTransition:
+    def _oldest(self, next_obs: Ints | None) -> StoredTransition:
         total, discount = 0.0, 1.0
         for _, _, reward in self.steps:
             total += discount * reward
             discount *= self.gamma
         obs, action, _ = self.steps.popleft()
-        return StoredTransition(obs, action, total, next_obs, 0.0 if end else discount)
+        discount = 0.0 if next_obs is None else discount
+        return StoredTransition(obs, action, total, next_obs, discount)
 
 
 class Sample(NamedTuple):
@@ -149,11 +129,7 @@ class Replay:
 
     A new transition gets the largest priority so far, so that each is drawn soon. A draw takes the
     running sum of all: with numpy no slower than a sum tree at the sizes of our trainings.
-
-    Args:
-        capacity: Transitions kept, >= 1.
-        alpha: 0 draws evenly, 1 in full proportion.
-        epsilon: Added to every priority, so that none is zero.
+    ``epsilon`` is added to every priority, so that none is zero.
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
@@ -213,9 +189,6 @@ class Replay:
         self._shares[: len(self)] = record["shares"]
 
 
-# ------------------------------------------------------------ the learner
-
-
 class DrrnLearner(BagLearner):
     """A learner of Q by double DQN; see the module."""
 
@@ -271,9 +244,7 @@ class DrrnLearner(BagLearner):
         self.steps += 1
         queue = self.slots.setdefault(slot, NStep(s.n_steps, s.gamma))
         obs, over = self.bags.add(e.seen.bags), e.terminated or e.truncated
-        later = None if over else self.bags.add(e.next_seen.bags)
-        ends = {"terminated": e.terminated, "truncated": e.truncated}
-        for complete in queue.add(obs, e.action, e.reward, later, **ends):
+        for complete in queue.add(obs, None if over else self.bags.add(e.next_seen.bags), e):
             self.replay.add(complete)
         if self.steps % self.replay.capacity == 0:
             # The replay has overwritten the others.
@@ -285,11 +256,8 @@ class DrrnLearner(BagLearner):
         """Make one update for every ``update_every`` steps since the start."""
         s = self.settings
         logged: dict[str, float] = {}
-        while (
-            self.steps >= s.learn_start
-            and len(self.replay) >= s.batch
-            and self.updates < (self.steps - s.learn_start) // s.update_every
-        ):
+        due = (self.steps - s.learn_start) // s.update_every
+        while self.updates < due and len(self.replay) >= s.batch:
             logged = self.update()
         return logged
 
@@ -352,14 +320,8 @@ class DrrnLearner(BagLearner):
         """Replace them."""
         super().load_progress(state)
         self.target.load_state_dict(state["target"])
-        self.bags.load_state(state["bags"])
+        self.bags = BagStore(state["bags"])
         self.replay.load_state(state["replay"])
         for slot, steps in state["slots"].items():
             queue = [(np.array(obs), *rest) for obs, *rest in steps]
             self.slots[int(slot)] = NStep(self.settings.n_steps, self.settings.gamma, queue)
-
-
-class Drrn(LearnedPolicy):
-    """A trained DRRN."""
-
-    learner_class = DrrnLearner

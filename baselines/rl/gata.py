@@ -7,20 +7,17 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from gym_memory.baselines.actions import parse_action
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
 from gym_memory.baselines.rl.shared.bags import BagEncoder, Batch, Ints, torch
-from gym_memory.baselines.rl.shared.features import (
-    ATTRIBUTES,
-    RecalledScene,
-    parse_action,
-)
-from gym_memory.baselines.rl.shared.learner import LearnedPolicy
+from gym_memory.baselines.rl.shared.features import RecalledScene
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 from gym_memory.core.text import compounds, stem
+from gym_memory.graph.recalled import ATTRIBUTES
 from gym_memory.graph.schema import PLAYER
 
-__all__ = ["Gata", "GataLearner", "GataSettings", "GraphBag", "GraphBags"]
+__all__ = ["GataLearner", "GataSettings", "GraphBag", "GraphBags"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -262,9 +259,3 @@ class GataLearner(DrrnLearner):
 def _said(word: str) -> str:
     """Return the part that a verb shares with the value that it leads to: ``chop``, ``chopped``."""
     return f"n said {stem(word)}"
-
-
-class Gata(LearnedPolicy):
-    """A trained GATA-like agent."""
-
-    learner_class = GataLearner

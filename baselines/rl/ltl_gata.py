@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings
-from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import Help
 from gym_memory.graph.schema import INVENTORY
 
-__all__ = ["Formula", "LtlGata", "LtlGataLearner", "LtlGataSettings", "instructions", "progress"]
+__all__ = ["Formula", "LtlGataLearner", "LtlGataSettings", "instructions", "progress"]
 
 Formula = tuple[Any, ...]
 """``("true",)``, ``("fact", *triple)``, or ``next``, ``eventually`` or ``and`` of others."""
@@ -100,9 +100,3 @@ class LtlGataLearner(GataLearner):
             reward = experience.reward + self.settings.formula_bonus
             experience = experience._replace(reward=reward)
         super().observe(slot, experience)
-
-
-class LtlGata(LearnedPolicy):
-    """A trained LTL-GATA."""
-
-    learner_class = LtlGataLearner

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.base import Policy
+from gym_memory.baselines.rl.players import locate
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
-from gym_memory.baselines.rl.shared.learner import locate, rewarded
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, rewarded
 from gym_memory.core.settings import Help, check_int, check_share, checked
 from gym_memory.core.tensors import read_tensors, write_tensors
 

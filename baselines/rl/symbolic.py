@@ -18,10 +18,9 @@ import numpy as np
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.llm.saycan import Affordances
 from gym_memory.baselines.rl.shared.features import Lexicon, describe
-from gym_memory.baselines.rl.shared.learner import playable
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import read_json, write_atomic
-from gym_memory.core.records import Observation, PlanState, Transition, Triple
+from gym_memory.core.records import Observation, PlanState, Transition, Triple, playable
 
 __all__ = ["ActionRule", "Symbolic", "induce"]
 

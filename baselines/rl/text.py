@@ -20,20 +20,14 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.rl.shared.adam import Adam
 from gym_memory.baselines.rl.shared.bags import Discount, torch
-from gym_memory.baselines.rl.shared.learner import (
-    Checkpoint,
-    Device,
-    Experience,
-    LearnedPolicy,
-    Learner,
-)
+from gym_memory.baselines.rl.shared.learner import Experience, Learner
 from gym_memory.baselines.rl.shared.rollouts import NEVER, LogitTable, Rollouts, cells
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import Help, Settings, checked
+from gym_memory.core.settings import Help, Settings
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 
-__all__ = ["CopyReader", "Text", "TextLearner", "TextSettings", "Words"]
+__all__ = ["CopyReader", "TextLearner", "TextSettings", "Words"]
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -561,29 +555,3 @@ class TextLearner(Learner):
         self.shown = [self.unpack(packed) for packed in state["shown"]]
         self.losses, self.cloned = state["losses"], state["cloned"]
         self.rollouts.load_state(state, self.unpack)
-
-
-class Text(LearnedPolicy):
-    """A trained reader of text."""
-
-    learner_class = TextLearner
-    learner: TextLearner
-
-    @checked
-    def __init__(
-        self,
-        checkpoint: Checkpoint = "",
-        *,
-        mode: Annotated[
-            Literal["greedy", "sample"],
-            Help("greedy, or sample by the chances: greedy without a memory walks in circles."),
-        ] = "greedy",
-        device: Device = "cpu",
-    ):
-        self.explores = mode == "sample"
-        super().__init__(checkpoint, device=device)
-
-    def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode; seeds the sampling."""
-        super().reset(info, seed)
-        self.learner.seeded(seed or 0)

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_memory.baselines.rl.shared.learner import SHIPPED
+from gym_memory.baselines.rl.players import SHIPPED
 from gym_memory.core.names import Spec
 from gym_memory.run.compare import compare
 from gym_memory.run.config import RunConfig, parse_seeds

@@ -19,7 +19,9 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.cli.train import Arena
 from gym_memory.core.names import Spec
 from gym_memory.run import rollout
@@ -69,7 +71,7 @@ def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
         steps=level.states, games=100, valid_games=1, envs=1, checkpoint_every=16,
         evaluate_every=MOST,
     )  # fmt: skip
-    trainer = Trainer(LmLearner(settings), arena.make, how, folder, arena.record())
+    trainer = Trainer(LmLearner(settings), LocalEnvs(arena.make), how, folder, arena.record())
     try:
         last = trainer.run()[-1]
     finally:

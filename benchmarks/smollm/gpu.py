@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.learner import save_player
 from gym_memory.train.lm import Lm, LmLearner, LmSettings
 
 HERE = Path(__file__).parent
@@ -172,7 +171,7 @@ def train(
     for parameter in learner.optimizer.param_groups[0]["params"]:
         parameter.data = parameter.data.half()
     learner.settings = player
-    save_player(out, learner, {"env": f"Cooking?level={arm.level}", "memory": arm.memory})
+    learner.save(out, {"env": f"Cooking?level={arm.level}", "memory": arm.memory})
     return {
         "level": arm.level, "memory": arm.memory, "seed": seed, "states": len(shown),
         "updates": learner.updates,

@@ -22,8 +22,7 @@ from keep import ship
 from readers import Mixture, fill, play
 from smollm.clone import BUDGET, LEVELS, train
 
-from gym_memory.baselines.rl.shared.learner import playable
-from gym_memory.core.records import Observation
+from gym_memory.core.records import Observation, playable
 from gym_memory.core.training_folder import LAST
 from gym_memory.llm import writing
 from gym_memory.train.lm import Lm

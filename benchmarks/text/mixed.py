@@ -20,8 +20,11 @@ from typing import Any
 from readers import Mixture, fill, play
 from text.run import GAMES, MAX_STEPS
 
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
-from gym_memory.baselines.rl.text import Text, TextLearner, TextSettings
+from gym_memory.baselines.rl.players import Text
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
+from gym_memory.baselines.rl.text import TextLearner, TextSettings
 from gym_memory.cli.train import Arena
 
 KEPT = Path(__file__).with_name("mixed.jsonl")
@@ -35,7 +38,7 @@ def train(folder: Path) -> dict[str, Any]:
     how = TrainSettings(
         steps=STEPS, games=100, valid_games=4, evaluate_every=STEPS, checkpoint_every=400, seed=0
     )
-    trainer = Trainer(TextLearner(s, seed=0), arena.make, how, folder, arena.record())
+    trainer = Trainer(TextLearner(s, seed=0), LocalEnvs(arena.make), how, folder, arena.record())
     try:
         curve = trainer.run()
     finally:

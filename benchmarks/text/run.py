@@ -18,8 +18,11 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
-from gym_memory.baselines.rl.text import Text, TextLearner, TextSettings
+from gym_memory.baselines.rl.players import Text
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
+from gym_memory.baselines.rl.text import TextLearner, TextSettings
 from gym_memory.cli.train import Arena
 from gym_memory.core.names import Spec
 from gym_memory.run import rollout
@@ -93,7 +96,9 @@ def play(arm: Arm, options: argparse.Namespace) -> dict[str, Any]:
         checkpoint_every=400, seed=arm.seed,
     )  # fmt: skip
     folder = options.out / "-".join(map(str, arm)).replace("?", "-").replace(" ", "-")
-    trainer = Trainer(TextLearner(s, seed=arm.seed), arena.make, how, folder, arena.record())
+    trainer = Trainer(
+        TextLearner(s, seed=arm.seed), LocalEnvs(arena.make), how, folder, arena.record()
+    )
     try:
         curve = trainer.run()
     finally:

@@ -15,7 +15,9 @@ from urllib.parse import quote
 from rich.progress import TextColumn
 from typer import Argument, Option
 
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import Envs, TrainSettings
 from gym_memory.cli import options
 from gym_memory.cli.show import new_progress, now_and_then, print_json, print_table, progress
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
@@ -144,7 +146,7 @@ def command(
     with (
         _shown(training, callbacks, followed, folder) as listener,
         _envs(arena, training, ray, loaded) as envs,
-        _trainer(learner, arena, training, folder, listener, envs) as trainer,
+        _trainer(learner, envs, training, folder, arena.record(), listener) as trainer,
     ):
         with interrupted(trainer) as caught:
             curve = trainer.run()
@@ -174,7 +176,9 @@ def train(
     arena = Arena(env, memory, DEFAULT_BUDGET, valid_split, longest)
     with (
         _shown(training, (), arena.record(), folder) as listener,
-        _trainer(learner, arena, training, folder, listener, None) as trainer,
+        _trainer(
+            learner, LocalEnvs(arena.make), training, folder, arena.record(), listener
+        ) as trainer,
     ):
         with interrupted(trainer) as caught:
             trainer.run()
@@ -215,20 +219,17 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
 def _envs(
     arena: Arena, training: TrainSettings, ray: str | None, plugins: tuple[str, ...]
 ) -> contextlib.AbstractContextManager[Any]:
-    """Return the Ray workers that step the environments; None to step them in this process."""
+    """Return the environments: of this process, or of Ray workers."""
     if ray is None:
-        return contextlib.nullcontext()
+        return contextlib.nullcontext(LocalEnvs(arena.make))
     from gym_memory.train.collect import RayEnvs
 
     return RayEnvs(ray, arena.env, arena.make, training.envs, plugins)
 
 
-def _trainer(
-    learner: Any, arena: Arena, training: TrainSettings, folder: Path, listener: Any, envs: Any
-) -> contextlib.closing[Any]:
+def _trainer(learner: Any, envs: Envs, *how: Any) -> contextlib.closing[Any]:
     trainer_class = getattr(learner, "trainer_class", Trainer)
-    trainer = trainer_class(learner, arena.make, training, folder, arena.record(), listener, envs)
-    return contextlib.closing(trainer)
+    return contextlib.closing(trainer_class(learner, envs, *how))
 
 
 def read_settings(words: list[str]) -> dict[str, Any]:

@@ -245,7 +245,7 @@ MEMORIES = {
 
 POLICIES = {
     "a2c": Component(
-        "gym_memory.baselines.rl.a2c:A2c",
+        "gym_memory.baselines.rl.players:A2c",
         "A trained actor.",
     ),
     "adaplanner": Component(
@@ -261,7 +261,7 @@ POLICIES = {
         "Ariadne: plans, then decides; keeps the last plan where planning fails.",
     ),
     "bc": Component(
-        "gym_memory.baselines.rl.bc:Bc",
+        "gym_memory.baselines.rl.players:Bc",
         "A policy cloned from demonstrations.",
     ),
     "calm": Component(
@@ -281,7 +281,7 @@ POLICIES = {
         "A NetHack player: explores, fights, rests, prays in need, and goes down when fit for it.",
     ),
     "drrn": Component(
-        "gym_memory.baselines.rl.drrn:Drrn",
+        "gym_memory.baselines.rl.players:Drrn",
         "A trained DRRN.",
     ),
     "explorer": Component(
@@ -289,7 +289,7 @@ POLICIES = {
         "Go-Explore: archives every state with the way to it, chooses one, tries what is new.",
     ),
     "gata": Component(
-        "gym_memory.baselines.rl.gata:Gata",
+        "gym_memory.baselines.rl.players:Gata",
         "A trained GATA-like agent.",
     ),
     "glow": Component(
@@ -317,7 +317,7 @@ POLICIES = {
         "A cloned language model: the valid action that is its likeliest answer.",
     ),
     "ltl-gata": Component(
-        "gym_memory.baselines.rl.ltl_gata:LtlGata",
+        "gym_memory.baselines.rl.players:LtlGata",
         "A trained LTL-GATA.",
     ),
     "netplay": Component(
@@ -381,7 +381,7 @@ POLICIES = {
         "A learner of symbolic rules: takes an action that a rule says will pay, else explores.",
     ),
     "text": Component(
-        "gym_memory.baselines.rl.text:Text",
+        "gym_memory.baselines.rl.players:Text",
         "A trained reader of text.",
     ),
     "walkthrough": Component(

@@ -13,7 +13,7 @@ from gym_memory.core.settings import shown
 
 __all__ = ["LARGEST", "Cue", "MemoryStats", "Observation", "Oracle", "Outcome", "PlanState"]
 __all__ += ["Reason", "Reasons", "Recall", "Step", "Substitute", "Task", "Transition", "Triple"]
-__all__ += ["changed", "check_bounded", "value_of"]
+__all__ += ["changed", "check_bounded", "playable", "rewarded", "value_of"]
 
 LARGEST = 1e100
 """Largest number in a record, so that sums and squares stay finite."""
@@ -267,3 +267,14 @@ class Transition(NamedTuple):
     terminated: bool
     truncated: bool
     info: dict[str, Any]
+
+
+def rewarded(obs: Observation, info: Mapping[str, Any]) -> Observation:
+    """Return the observation with what the step ``earned``, unless that is 0 or hidden."""
+    return {**obs, "earned": info["earned"]} if info.get("earned") else obs
+
+
+def playable(obs: Observation, info: Mapping[str, Any]) -> Observation:
+    """Return the observation as learners read it; without valid actions it gets ``look``."""
+    obs = rewarded(obs, info)
+    return obs if obs["valid_actions"] else {**obs, "valid_actions": ("look",)}

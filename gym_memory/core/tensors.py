@@ -1,4 +1,4 @@
-"""Files of tensors: safetensors with JSON in the header and a digest, without pickle."""
+"""Devices and files of tensors: safetensors with JSON in the header; nothing is pickled."""
 
 from __future__ import annotations
 
@@ -9,15 +9,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gym_memory.core.errors import CheckpointError
+from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.files import parse_json, write_atomic
 from gym_memory.core.optional import require
 
-__all__ = ["flattened", "load_moments", "nested", "read_tensors", "write_tensors"]
+__all__ = ["check_device", "flattened", "load_moments", "nested", "read_tensors", "write_tensors"]
 
 _FORMAT = "gym-memory learner 1"
 _PLAIN = "plain"
 """Name of the tensor for all values that are not tensors."""
+
+
+def check_device(name: str) -> str:
+    """Return the name of a device that torch finds here."""
+    torch = require("torch", "rl", "tensors")
+    gpus = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    found = ["cpu", *["cuda"][: len(gpus)], *gpus]
+    if name not in found:
+        raise InvalidArgumentError(
+            f"expected device as one of {', '.join(found)}, which is what torch "
+            f"{torch.__version__} finds here, got {name!r}"
+        )
+    return name
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Any], record: Mapping[str, Any]) -> None:

@@ -14,9 +14,9 @@ from gym_memory.core.records import Triple
 from gym_memory.graph.schema import DIRECTIONS, EXIT, INVENTORY, PLAYER, UNEXPLORED, direction_of
 from gym_memory.graph.temporal import TemporalGraph
 
-__all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "is_door", "lay_out"]
-__all__ += ["nearest_places", "ordered_ways", "outermost", "positions", "route"]
-__all__ += ["shortest_path", "spread", "unexplored_exits", "visited_places", "ways_out"]
+__all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "first_steps"]
+__all__ += ["is_door", "lay_out", "nearest_places", "ordered_ways", "outermost", "positions"]
+__all__ += ["route", "shortest_path", "spread", "unexplored_exits", "visited_places", "ways_out"]
 
 Ways = Callable[[str], Mapping[str, str]]
 """Function from a place to its ways: the next place by direction."""
@@ -128,6 +128,16 @@ def distances(start: str, ways: Ways) -> dict[str, int]:
                 moves[following] = moves[place] + 1
                 queue.append(following)
     return moves
+
+
+def first_steps(away: Mapping[str, int], ways: Ways) -> dict[str, dict[str, None]]:
+    """Return the directions that begin a shortest path to each place of :func:`distances`."""
+    steps: dict[str, dict[str, None]] = {place: {} for place in away}
+    for place in away:
+        for direction, other in ways(place).items():
+            if away[other] == away[place] + 1:
+                steps[other] |= steps[place] or {direction: None}
+    return steps
 
 
 def shortest_path(start: str, target: str, ways: Ways) -> list[Leg] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from gym_memory.baselines.rl.shared.training import LocalEnvs, MakeEnv
+from gym_memory.baselines.rl.shared.envs import LocalEnvs, MakeEnv
 from gym_memory.core.errors import BackendError, GymMemoryError
 from gym_memory.core.names import Spec, import_plugin
 from gym_memory.run.cluster import MOST_TRIES, connect, go_to, ray_library, room_for

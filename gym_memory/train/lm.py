@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from gym_memory.baselines.rl.shared.learner import Experience, LearnedPolicy, Learner
+from gym_memory.baselines.rl.players import LearnedPolicy
+from gym_memory.baselines.rl.shared.learner import Experience, Learner
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation

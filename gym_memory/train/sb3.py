@@ -26,14 +26,15 @@ from gym_memory.baselines.rl.sb3 import (
     pointed,
     save,
 )
-from gym_memory.baselines.rl.shared.learner import check_device
-from gym_memory.baselines.rl.shared.training import Deal, LocalEnvs, MakeEnv, Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.envs import LocalEnvs, MakeEnv
+from gym_memory.baselines.rl.shared.trainer import Listener, Trainer
+from gym_memory.baselines.rl.shared.training import Deal, Envs, TrainSettings
 from gym_memory.core.errors import BackendError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.process import child_environment
 from gym_memory.core.records import Observation, value_of
 from gym_memory.core.settings import Help, Settings
-from gym_memory.core.tensors import flattened, load_moments, nested, write_tensors
+from gym_memory.core.tensors import check_device, flattened, load_moments, nested, write_tensors
 from gym_memory.core.training_folder import LAST, TRAINING
 from gym_memory.wrappers import IndexActions
 
@@ -119,12 +120,11 @@ class Sb3Trainer(Trainer):
 
     Args:
         learner: A fresh learner; its ``model`` is the algorithm of SB3 once :meth:`run` begins.
-        make_env: Makes environments of the splits ``train`` and ``valid``.
+        envs: Environments of this process, of the splits ``train`` and ``valid``.
         settings: Length, games and measurements.
         folder: Folder of the run; one with the same configuration in it is resumed.
         config: Plain values that also identify the run.
         listener: As of :class:`.Trainer`.
-        envs: None: SB3 steps its environments in this process.
         callbacks: Callbacks of SB3 beside the trainer's own.
     """
 
@@ -133,32 +133,30 @@ class Sb3Trainer(Trainer):
     def __init__(
         self,
         learner: Sb3Learner,
-        make_env: MakeEnv,
+        envs: Envs,
         settings: TrainSettings,
         folder: Path,
         config: dict[str, Any],
-        listener: Callable[[int, dict[str, Any] | None], None] = lambda steps, row: None,
-        envs: Any = None,
+        listener: Listener = lambda steps, row: None,
         callbacks: Sequence[Any] = (),
     ):
-        if envs is not None:
+        if not isinstance(envs, LocalEnvs):
             raise InvalidArgumentError(
                 "expected train sb3 without --ray: SB3 steps its environments in this process"
             )
-        local = LocalEnvs(make_env)
-        super().__init__(learner, make_env, settings, folder, config, listener, local)  # type: ignore[arg-type]
+        super().__init__(learner, envs, settings, folder, config, listener)  # type: ignore[arg-type]
         del self._identity["settings"]["vector"]
         self._callbacks = callbacks
-        self._make = make_env
-        self._games = local.opened("train")
+        self._make = envs.make
+        self._games = envs.opened("train")
         self._measured_at = self._saved_at = 0
 
     def run(self) -> list[dict[str, Any]]:
         """Train to the end; return the curve."""
-        self._begin()
+        self.begin()
         self._measured_at = self._saved_at = self.steps
         left = self.settings.steps - self.steps
-        if left > 0 and not self._ended():
+        if left > 0 and not self.ended:
             callback = [_TrainerCallback(self), *self._callbacks]
             try:
                 self.learner.model.learn(left, callback=callback, reset_num_timesteps=False)
@@ -169,7 +167,7 @@ class Sb3Trainer(Trainer):
                 ) from error
         if not self._stopped:
             self._log()
-        return self._finish()
+        return self.finish()
 
     def close(self) -> None:
         """Close the environments, and the processes that step them."""
@@ -185,11 +183,11 @@ class Sb3Trainer(Trainer):
         s, row = self.settings, None
         self._log()
         if self.steps // s.evaluate_every > self._measured_at // s.evaluate_every:
-            self._measured_at, row = self.steps, self._measure()
+            self._measured_at, row = self.steps, self.measure()
             self.listener(self.steps, row)
         if self.steps // s.checkpoint_every > self._saved_at // s.checkpoint_every:
             self._saved_at = self.steps
-            self._save()
+            self.save()
 
     def stepped(self, steps: int, dones: Sequence[bool], infos: Sequence[dict[str, Any]]) -> bool:
         """Count a step of every environment; return True to continue."""
@@ -198,7 +196,7 @@ class Sb3Trainer(Trainer):
         self.recent += ended
         self.finished += len(ended)
         self.listener(steps, None)
-        return not self._ended()
+        return not self.ended
 
     def _log(self) -> None:
         model = self.learner.model
@@ -250,13 +248,15 @@ class Sb3Trainer(Trainer):
 
     # ------------------------------------------------------------ beginning and checkpoints
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Build the model."""
         self._build(common_names(self._games[0], self.settings.games, seed=self.settings.seed))
 
     def _save_player(self, file: str, row: dict[str, Any] | None) -> None:
         save(self.folder / file, self.learner.model, **self._identity, measured=row)
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Write the last player, and all that the training resumes from."""
         self._save_player(LAST, self.curve[-1] if self.curve else None)
         policy = self.learner.model.policy
         record = {

@@ -13,8 +13,10 @@ from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.a2c import A2cLearner, A2cSettings
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.core.records import Triple
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
@@ -84,7 +86,7 @@ def train(folder: Path, steps: int) -> Trainer:
         steps=steps, games=3, valid_games=1, envs=2, evaluate_every=60, checkpoint_every=50
     )
     learner = A2cLearner(dataclasses.replace(SMALL, n_steps=8), seed=0)
-    trainer = Trainer(learner, make_env, how, folder, {"env": "FakeHouse"})
+    trainer = Trainer(learner, LocalEnvs(make_env), how, folder, {"env": "FakeHouse"})
     trainer.run()
     return trainer
 

@@ -11,8 +11,10 @@ from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.teachers import PlannerTeacher, RecordedTeacher, TeacherAdvice
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.baselines.scripted import Walkthrough
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.training_folder import LAST
@@ -43,7 +45,8 @@ def make_env(split: str) -> Any:
 
 def train(folder: Path, settings: BcSettings, **changes: Any) -> Trainer:
     how = dataclasses.replace(SHORT, **changes)
-    trainer = Trainer(BcLearner(settings, seed=0), make_env, how, folder, {"env": "FakeHouse"})
+    learner = BcLearner(settings, seed=0)
+    trainer = Trainer(learner, LocalEnvs(make_env), how, folder, {"env": "FakeHouse"})
     trainer.run()
     return trainer
 

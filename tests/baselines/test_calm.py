@@ -99,11 +99,10 @@ def test_the_drrn_learns_which_proposal_pays() -> None:
 
 def test_a_trained_drrn_takes_its_best_proposal(tmp_path: Path) -> None:
     from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-    from gym_memory.baselines.rl.shared.learner import save_player
 
     learner = DrrnLearner(DrrnSettings(dim=8, hidden=8, vocabulary=64), seed=1)
     learner.see(shown("A hall.", "take key", "look", "go east"), "game")
-    save_player(tmp_path / "best.safetensors", learner, {})
+    learner.save(tmp_path / "best.safetensors", {})
     policy = ready(checkpoint=str(tmp_path / "best.safetensors"))
     hall = shown("A hall.", "take key", "look", "go east")
     action = policy.act(hall, {})

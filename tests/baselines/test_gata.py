@@ -15,8 +15,10 @@ from trained import assert_same_training
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.a2c import scenes_of
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings, GraphBags
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.core.records import Triple
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
@@ -143,7 +145,7 @@ def train(folder: Path, steps: int) -> None:
         steps=steps, games=3, valid_games=1, envs=2, evaluate_every=60, checkpoint_every=60
     )
     learner = GataLearner(dataclasses.replace(SMALL, target_every=5, capacity=64), seed=0)
-    Trainer(learner, make_env, how, folder, {"env": "FakeHouse"}).run()
+    Trainer(learner, LocalEnvs(make_env), how, folder, {"env": "FakeHouse"}).run()
 
 
 def test_a_break_changes_nothing(tmp_path: Path) -> None:

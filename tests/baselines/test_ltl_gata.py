@@ -18,8 +18,10 @@ from gym_memory.baselines.rl.ltl_gata import (
     instructions,
     progress,
 )
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.core.records import Triple
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
@@ -123,7 +125,7 @@ def test_training_resumes_and_plays(tmp_path: Path) -> None:
             steps=steps, games=3, valid_games=1, envs=2, evaluate_every=60, checkpoint_every=60
         )
         learner = LtlGataLearner(dataclasses.replace(LTL, target_every=5, capacity=64), seed=0)
-        Trainer(learner, house, how, tmp_path / folder, {"env": "FakeHouse"}).run()
+        Trainer(learner, LocalEnvs(house), how, tmp_path / folder, {"env": "FakeHouse"}).run()
     assert_same_training(tmp_path / "whole", tmp_path / "half")
     policy = make_policy(f"ltl-gata?checkpoint={tmp_path / 'whole'}")
     assert rollout(house("valid"), policy, seed=0).failed == ""

@@ -108,10 +108,9 @@ def test_a_model_that_is_away_is_a_counted_fallback() -> None:
 def test_a_trained_drrn_gives_the_affordances(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-    from gym_memory.baselines.rl.shared.learner import save_player
 
     learner = DrrnLearner(DrrnSettings(dim=8, hidden=8, vocabulary=64), seed=1)
-    save_player(tmp_path / "best.safetensors", learner, {})
+    learner.save(tmp_path / "best.safetensors", {})
     policy = SayCan(value=str(tmp_path / "best.safetensors"))
     seen = shown("A hall.", "take key", "look", "go east")
     (values,) = learner.values([learner.see(seen)])

@@ -12,8 +12,10 @@ import torch
 from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.baselines.rl.text import TextLearner, TextSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.run import rollout
@@ -99,7 +101,7 @@ def trainer(folder: Path, steps: int, settings: TextSettings = SMALL) -> Trainer
     how = TrainSettings(
         steps=steps, games=3, valid_games=2, envs=3, evaluate_every=60, checkpoint_every=60
     )
-    return Trainer(TextLearner(settings), make, how, folder, {"env": "FakeHouse"})
+    return Trainer(TextLearner(settings), LocalEnvs(make), how, folder, {"env": "FakeHouse"})
 
 
 def test_resumed_run_is_unbroken_one_and_its_player_plays(tmp_path: Path) -> None:

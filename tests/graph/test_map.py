@@ -14,6 +14,7 @@ from gym_memory.graph.map import (
     beyond,
     current_place,
     distances,
+    first_steps,
     lay_out,
     nearest_places,
     ordered_ways,
@@ -114,6 +115,26 @@ def test_nearest_places_are_a_breadth_first_search(edges, start) -> None:
         way = route(graph, place)
         assert len(way) == distance[place]
         assert (way[-1][1] if way else start) == place
+
+
+def test_equal_ways_share_first_steps() -> None:
+    ways = {
+        "kitchen": {"north": "hall", "east": "den", "up": "attic"},
+        "hall": {"east": "loft", "south": "kitchen"},
+        "den": {"north": "loft"},
+    }
+
+    def out(place: str) -> dict[str, str]:
+        return ways.get(place, {})
+
+    found = first_steps(distances("kitchen", out), out)
+    assert {place: list(steps) for place, steps in found.items()} == {
+        "kitchen": [],
+        "hall": ["north"],
+        "den": ["east"],
+        "attic": ["up"],
+        "loft": ["north", "east"],
+    }
 
 
 def test_shortest_path() -> None:

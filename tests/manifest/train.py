@@ -77,7 +77,9 @@ def machine() -> str:
 def train(name: str) -> dict[str, str]:
     """Train a learner in the fake house; return a hash of its weights."""
     require("torch", "rl", "the RL baselines")
-    from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+    from gym_memory.baselines.rl.shared.envs import LocalEnvs
+    from gym_memory.baselines.rl.shared.trainer import Trainer
+    from gym_memory.baselines.rl.shared.training import TrainSettings
     from gym_memory.core.tensors import read_tensors
     from gym_memory.core.training_folder import LAST
 
@@ -88,7 +90,7 @@ def train(name: str) -> dict[str, str]:
     rounds = {"evaluate_every": STEPS, "checkpoint_every": STEPS}
     how = TrainSettings(steps=STEPS, games=3, valid_games=1, envs=2, **rounds)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(LEARNERS[name](), house, how, Path(folder), {})
+        trainer = Trainer(LEARNERS[name](), LocalEnvs(house), how, Path(folder), {})
         trainer.run()
         trainer.close()
         tensors, _ = read_tensors(Path(folder) / LAST)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from manifest.train import LEARNERS
 
+from gym_memory.core.records import playable
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import IndexActions, MemoryObservation
 
 pytest.importorskip("torch", reason="needs the extra rl")
-learners = pytest.importorskip("gym_memory.baselines.rl.shared.learner")
+load_player = pytest.importorskip("gym_memory.baselines.rl.players").load_player
 
 pytestmark = pytest.mark.slow
 
@@ -48,16 +49,16 @@ def test_learner_sees_what_a_step_earned(name: str, memory: str) -> None:
     learner = LEARNERS[name]()
     obs, info = paid(memory)
     bare = learner.pack(learner.see(obs, "game"))
-    assert learner.pack(learner.see(learners.playable(obs, info), "game")) != bare
+    assert learner.pack(learner.see(playable(obs, info), "game")) != bare
     obs, info = paid(f"{memory}?rewards=hidden")
     bare = learner.pack(learner.see(obs, "game"))
-    assert learner.pack(learner.see(learners.playable(obs, info), "game")) == bare
+    assert learner.pack(learner.see(playable(obs, info), "game")) == bare
 
 
 def test_reader_of_text_learns_from_what_a_step_earned() -> None:
     learner = LEARNERS["text"]()
     obs, info = paid("none")
-    learner.read([learner.see(learners.playable(obs, info))]).logits.max().backward()
+    learner.read([learner.see(playable(obs, info))]).logits.max().backward()
     assert learner.network.earned.grad.abs().sum() > 0
 
 
@@ -84,8 +85,8 @@ def test_numbered_features_hold_what_a_step_earned() -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_player_plays_as_it_was_trained(name: str) -> None:
     obs, info = paid("arigraph")
-    learner = learners.load_player("shipped", class_of(name))
-    chosen = [learner.see(shown) for shown in (obs, learners.playable(obs, info))]
+    learner = load_player("shipped", class_of(name))
+    chosen = [learner.see(shown) for shown in (obs, playable(obs, info))]
     table = learner.read if name == "text" else learner.values
     one, other = (table([seen]) for seen in chosen)
     if name == "text":

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from gym_memory.baselines.actions import parse_action
 from gym_memory.baselines.rl.shared.features import (
     Lexicon,
     RecalledScene,
     describe,
-    parse_action,
     stem,
 )
 from gym_memory.core.records import Triple
@@ -97,13 +97,13 @@ def test_signposts_lead_to_the_nearest() -> None:
     scene = RecalledScene(facts(KITCHEN))
     assert scene.ways("kitchen")["north"] == "hall"
     assert scene.unexplored("kitchen") == ["west"]
-    signs = scene.signposts()
+    signs = scene.signposts
     assert list(signs) == ["north"]
     assert {"<requires", "name:potato", "unexplored"} <= set(signs["north"])
     # The way back is known although the recall gives only one direction.
     there = RecalledScene(facts(KITCHEN.replace("you | is in | kitchen", "you | is in | shed")))
     assert there.ways("shed")["south"] == "hall"
-    assert "used for:frying" in there.signposts()["south"]
+    assert "used for:frying" in there.signposts["south"]
 
 
 def test_things_in_a_circle_do_not_hang() -> None:
@@ -143,8 +143,7 @@ def test_common_names_are_listed() -> None:
     assert "take 1 is knife" in found[take[0]]
     assert not [name for name in found[take[1]] if "fig" in name]
     assert "take 2 is counter" in found[take[1]]
-    twin = Lexicon(share=0.8, least=2)
-    twin.load_state(lexicon.state())
+    twin = Lexicon(share=0.8, least=2, state=lexicon.state())
     assert features(obs(KITCHEN, take), twin) == found
 
 
@@ -215,6 +214,5 @@ def test_features_of_text_follow_what_is_common_by_now() -> None:
     for game in "abcdef":
         lexicon.learn(game, ["apple", "red"])
     after = describe(obs, lexicon)
-    other = Lexicon(0.5)
-    other.load_state(lexicon.state())
+    other = Lexicon(0.5, state=lexicon.state())
     assert after == describe(obs, other) != before

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gym_memory.baselines.rl.drrn import NStep, Replay, StoredTransition
+from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.core.errors import InvalidArgumentError
 
 pytestmark = pytest.mark.slow
@@ -45,14 +46,8 @@ def test_returns_are_those_of_the_definition(rewards: list[float], n: int, end: 
     queue, found = NStep(n, 0.9), []
     for t, reward in enumerate(rewards):
         last = t == len(rewards) - 1
-        found += queue.add(
-            t,
-            10 + t,
-            reward,
-            t + 1,
-            terminated=last and end == "terminated",
-            truncated=last and end == "truncated",
-        )
+        ends = last and end == "terminated", last and end == "truncated"
+        found += queue.add(t, t + 1, Experience(None, 10 + t, reward, None, *ends))
     expected = by_definition(rewards, n, 0.9, end)
     assert [s._replace(reward=0, discount=0) for s in found] == [
         s._replace(reward=0, discount=0) for s in expected
@@ -134,11 +129,10 @@ def test_state_comes_back_as_it_was() -> None:
         for ring in (replay, twin):
             ring.add(StoredTransition(5, 5, 5.0, 5, 0.5))
     queue = NStep(3, 0.9)
-    queue.add(1, 2, 0.5, 2)
+    queue.add(1, 2, Experience(None, 2, 0.5, None, False, False))
     other_queue = NStep(3, 0.9, queue.steps)
-    assert queue.add(2, 3, 1.0, -1, terminated=True) == other_queue.add(
-        2, 3, 1.0, -1, terminated=True
-    )
+    last = Experience(None, 3, 1.0, None, True, False)
+    assert queue.add(2, -1, last) == other_queue.add(2, -1, last)
 
 
 def test_mistakes() -> None:

@@ -16,7 +16,7 @@ from gym_memory.run import rollout
 from gym_memory.wrappers.make import make_env
 
 pytest.importorskip("torch", reason="needs the extra rl")
-SHIPPED = pytest.importorskip("gym_memory.baselines.rl.shared.learner").SHIPPED
+SHIPPED = pytest.importorskip("gym_memory.baselines.rl.players").SHIPPED
 
 pytestmark = pytest.mark.slow
 

@@ -48,8 +48,7 @@ def test_equal_bags_share_a_number_and_come_back(items: list[tuple[int, ...]]) -
     ends = batch.offsets + batch.lengths
     spans = zip(batch.offsets, ends, strict=True)
     assert [tuple(batch.values[start:end].tolist()) for start, end in spans] == items
-    twin = BagStore()
-    twin.load_state(json.loads(json.dumps(store.state())))
+    twin = BagStore(json.loads(json.dumps(store.state())))
     assert twin.add(items).tolist() == numbers.tolist()
     assert twin.add([(-1,)]) == store.add([(-1,)])
 

@@ -18,8 +18,11 @@ import pytest
 
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.bc import BcLearner, BcSettings
-from gym_memory.baselines.rl.drrn import Drrn, DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.training import LocalEnvs, Trainer, TrainSettings, evaluate
+from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
+from gym_memory.baselines.rl.players import Drrn
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings, evaluate
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.tensors import read_tensors, write_tensors
 from gym_memory.core.training_folder import BEST, LAST, TRAINING
@@ -59,7 +62,8 @@ def trainer(
     how = dataclasses.replace(SHORT, **changes)
     chosen = learner or DrrnLearner(settings, seed=how.seed)
     config = {"env": "FakeHouse", "memory": memory}
-    return Trainer(chosen, lambda split: make_env(split, memory), how, folder, config)
+    envs = LocalEnvs(lambda split: make_env(split, memory))
+    return Trainer(chosen, envs, how, folder, config)
 
 
 def weights(folder: Path) -> dict[str, Any]:
@@ -164,10 +168,9 @@ def test_every_flipped_bit_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
 
 
 def test_setting_that_fails_at_start_leaves_the_folder_free(tmp_path: Path) -> None:
+    learner = BcLearner(BcSettings(teacher=str(tmp_path / "nowhere")))
     with pytest.raises(InvalidArgumentError, match="teacher"):
-        Trainer(
-            BcLearner(BcSettings(teacher=str(tmp_path / "nowhere"))), make_env, SHORT, tmp_path, {}
-        ).run()
+        Trainer(learner, LocalEnvs(make_env), SHORT, tmp_path, {}).run()
     trainer(tmp_path, steps=60).run()
 
 
@@ -215,13 +218,15 @@ class Mute(gym.Wrapper[Any, Any, Any, Any]):
 def test_where_no_action_is_listed_the_learner_looks(tmp_path: Path) -> None:
     how = dataclasses.replace(SHORT, steps=60)
     learner = DrrnLearner(TINY)
-    run = Trainer(learner, lambda split: Mute(make_env(split)), how, tmp_path / "some", {})
+    envs = LocalEnvs(lambda split: Mute(make_env(split)))
+    run = Trainer(learner, envs, how, tmp_path / "some", {})
     run.run()
     assert run.steps == 60
     assert any(slot.actions[3::4] == ["look"] * len(slot.actions[3::4]) for slot in run.episodes)
     policy = Drrn(str(tmp_path / "some"))
     assert rollout(Mute(make_env("valid")), policy, seed=0).steps > 3
-    none = Trainer(learner, lambda split: Mute(make_env(split), True), how, tmp_path / "no", {})
+    mute = LocalEnvs(lambda split: Mute(make_env(split), True))
+    none = Trainer(learner, mute, how, tmp_path / "no", {})
     with pytest.raises(InvalidArgumentError, match="expected games that list valid actions"):
         none.run()
 

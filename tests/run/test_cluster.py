@@ -204,7 +204,9 @@ def test_what_does_not_go_with_a_cluster(tmp_path):
 def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
     """The same weights, memories and curve, though an actor dies in the middle of episodes."""
     from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-    from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+    from gym_memory.baselines.rl.shared.envs import LocalEnvs
+    from gym_memory.baselines.rl.shared.trainer import Trainer
+    from gym_memory.baselines.rl.shared.training import TrainSettings
     from gym_memory.cli.train import Arena
     from gym_memory.core.tensors import read_tensors
     from gym_memory.core.training_folder import TRAINING
@@ -214,19 +216,19 @@ def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
     how = TrainSettings(steps=60, games=3, valid_games=2, envs=3, evaluate_every=60)
     small = DrrnSettings(dim=8, hidden=8, vocabulary=512, batch=8, capacity=64, learn_start=20)
 
-    def train(name: str, envs: RayEnvs | None) -> tuple[dict, list, list]:
+    def train(name: str, envs: LocalEnvs | RayEnvs) -> tuple[dict, list, list]:
         def listener(steps: int, row: dict | None) -> None:
-            if envs is not None and steps == 33:
+            if isinstance(envs, RayEnvs) and steps == 33:
                 ray.kill(envs.actors[0])
 
         learner = DrrnLearner(small)
         folder = tmp_path / name
-        trainer = Trainer(learner, arena.make, how, folder, {}, listener, envs)
+        trainer = Trainer(learner, envs, how, folder, {}, listener)
         curve = [{**row, "cpu_seconds": 0} for row in trainer.run()]
         trainer.close()
         tensors, record = read_tensors(folder / TRAINING)
         return {key: tensor.tolist() for key, tensor in tensors.items()}, record["slots"], curve
 
-    here = train("here", None)
+    here = train("here", LocalEnvs(arena.make))
     with RayEnvs(cluster.address, arena.env, arena.make, 3, ["run_plugin"]) as envs:
         assert train("there", envs) == here

@@ -16,8 +16,10 @@ from tiny_llama import save_tiny_llama
 from trained import assert_same_training
 
 from gym_memory.baselines.base import make_policy
+from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.learner import Experience
-from gym_memory.baselines.rl.shared.training import Trainer, TrainSettings
+from gym_memory.baselines.rl.shared.trainer import Trainer
+from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
 from gym_memory.core.tensors import read_tensors
@@ -54,7 +56,7 @@ def trainer(folder: Path, settings: LmSettings, steps: int) -> Trainer:
     how = TrainSettings(
         steps=steps, games=2, valid_games=1, envs=2, evaluate_every=20, checkpoint_every=20
     )
-    return Trainer(LmLearner(settings), make, how, folder, {"env": "FakeHouse"})
+    return Trainer(LmLearner(settings), LocalEnvs(make), how, folder, {"env": "FakeHouse"})
 
 
 def teach(learner: LmLearner) -> tuple[float, float]:

@@ -26,6 +26,7 @@ from stable_baselines3.common.monitor import Monitor  # noqa: E402
 
 from gym_memory.baselines.base import POLICIES  # noqa: E402
 from gym_memory.baselines.rl.sb3 import Sb3  # noqa: E402
+from gym_memory.baselines.rl.shared.envs import LocalEnvs  # noqa: E402
 from gym_memory.baselines.rl.shared.training import TrainSettings  # noqa: E402
 from gym_memory.core.tensors import read_tensors  # noqa: E402
 from gym_memory.core.training_folder import TRAINING  # noqa: E402
@@ -42,7 +43,8 @@ def make(split: str) -> Any:
 def trainer(folder: Path, steps: int, *callbacks: Any, **settings: Any) -> Sb3Trainer:
     learner = Sb3Learner(Sb3Settings(**{**SMALL, **settings}))
     training = TrainSettings(steps=steps, checkpoint_every=16, **SHORT)
-    return Sb3Trainer(learner, make, training, folder, {"env": "house"}, callbacks=callbacks)
+    envs = LocalEnvs(make)
+    return Sb3Trainer(learner, envs, training, folder, {"env": "house"}, callbacks=callbacks)
 
 
 @pytest.mark.parametrize("algorithm", ["maskable_ppo", "ppo"])
@@ -114,4 +116,4 @@ def test_callbacks_and_evaluation_of_sb3_work(tmp_path: Path) -> None:
 def test_sb3_is_baseline_to_train_and_refuses_a_cluster(tmp_path: Path) -> None:
     assert POLICIES.get("sb3").learner_class is Sb3Learner  # type: ignore[attr-defined]
     with pytest.raises(InvalidArgumentError, match="without --ray"):
-        Sb3Trainer(Sb3Learner(Sb3Settings()), make, TrainSettings(), tmp_path, {}, envs=object())
+        Sb3Trainer(Sb3Learner(Sb3Settings()), object(), TrainSettings(), tmp_path, {})

@@ -20,17 +20,12 @@ _take_step = require("torch.optim.adam", "rl", "the RL baselines").adam
 class Adam:
     """An AdamW (Loshchilov and Hutter, 2019) with the bits of torch's, if ``fused``.
 
-    It calls the same function, so the state of one may be loaded into the other.
-
-    Args:
-        parameters: What to optimize.
-        lr: Learning rate.
-        decay: Weight decay; with 0 this is ``torch.optim.Adam``.
+    It calls the same function, so the state of one may be loaded into the other. Without ``decay``
+    of the weights it is ``torch.optim.Adam``.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], lr: float, decay: float = 0.0):
-        self._parameters = list(parameters)
-        self._lr, self._decay = lr, decay
+        self._parameters, self._lr, self._decay = list(parameters), lr, decay
         self._state: dict[int, dict[str, torch.Tensor]] = {}
 
     def zero_grad(self) -> None:
@@ -41,22 +36,18 @@ class Adam:
     @torch.no_grad()
     def step(self) -> None:
         """Update the parameters that have a gradient."""
-        trained = [(n, p) for n, p in enumerate(self._parameters) if p.grad is not None]
-        for number, parameter in trained:
+        trained = {n: p for n, p in enumerate(self._parameters) if p.grad is not None}
+        for number, p in trained.items():
             if number not in self._state:
-                self._state[number] = {
-                    "step": torch.zeros((), device=parameter.device),
-                    "exp_avg": torch.zeros_like(parameter),
-                    "exp_avg_sq": torch.zeros_like(parameter),
-                }
-        kept = [self._state[number] for number, _ in trained]
+                moments = {"exp_avg": torch.zeros_like(p), "exp_avg_sq": torch.zeros_like(p)}
+                self._state[number] = {"step": torch.zeros((), device=p.device), **moments}
+        states = [self._state[number] for number in trained]
         _take_step(
-            [parameter for _, parameter in trained],
-            [parameter.grad for _, parameter in trained],
-            [state["exp_avg"] for state in kept],
-            [state["exp_avg_sq"] for state in kept],
+            list(trained.values()),
+            [p.grad for p in trained.values()],
+            *([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq")),
             [],
-            [state["step"] for state in kept],
+            [state["step"] for state in states],
             fused=True,
             decoupled_weight_decay=True,
             amsgrad=False,
@@ -75,9 +66,6 @@ class Adam:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Replace the state by what :meth:`state_dict` returned."""
         self._state = {
-            number: {
-                key: tensor.to(self._parameters[number].device, copy=True)
-                for key, tensor in kept.items()
-            }
+            number: {k: v.to(self._parameters[number].device, copy=True) for k, v in kept.items()}
             for number, kept in state["state"].items()
         }

@@ -23,12 +23,11 @@ else:
     torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["BagEncoder", "BagLearner", "BagSettings", "BagStore", "Batch", "Discount", "Ints"]
-__all__ += ["ObservationBags", "Rate", "torch", "tuples"]
+__all__ += ["ObservationBags", "torch", "tuples"]
 
 Ints = NDArray[np.int64]
 
 Discount = Annotated[float, Help("Discount a step.", low=0, high=1)]
-Rate = Annotated[float, Help("Learning rate of Adam.", above=0)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,11 +53,8 @@ class BagSettings(Settings):
         Help("Share of the training games in which a name must occur to be a feature.", 0, 1),
     ] = 0.8
     gamma: Discount = 0.9
-    lr: Rate = 1e-3
+    lr: Annotated[float, Help("Learning rate of Adam.", above=0)] = 1e-3
     clip: Annotated[float, Help("Largest norm of the gradient.", above=0)] = 5.0
-
-
-# ------------------------------------------------------------ bags
 
 
 class Batch(NamedTuple):
@@ -83,12 +79,15 @@ def tuples(value: Any) -> Any:
 
 
 class BagStore:
-    """Distinct bags, numbered as they come; the same action occurs in most observations."""
+    """Distinct bags, numbered as they come; the same action occurs in most observations.
 
-    def __init__(self) -> None:
-        self._bags: dict[int, Any] = {}
-        self._numbers: dict[Any, int] = {}
-        self._next = 0
+    ``state`` is that of an earlier store.
+    """
+
+    def __init__(self, state: Iterable[Any] = (0,)) -> None:
+        self._next, *bags = state
+        self._bags = {number: tuples(bag) for number, bag in bags}
+        self._numbers = {bag: number for number, bag in self._bags.items()}
 
     def __len__(self) -> int:
         return len(self._bags)
@@ -130,12 +129,6 @@ class BagStore:
         """Return the next number, then every bag with its own, as JSON-able values."""
         return [self._next, *self._bags.items()]
 
-    def load_state(self, state: list[Any]) -> None:
-        """Replace everything by what :meth:`state` returned."""
-        self._next, *bags = state
-        self._bags = {number: tuples(bag) for number, bag in bags}
-        self._numbers = {bag: number for number, bag in self._bags.items()}
-
 
 class BagEncoder(torch.nn.Module):
     """An encoder of bags: the sum of the features' embeddings."""
@@ -161,18 +154,10 @@ def _clear_row_0(weight: torch.Tensor) -> None:
 
 
 class ObservationBags(NamedTuple):
-    """An observation as bags of numbers.
-
-    Attributes:
-        bags: The situation's bag, then each action's.
-        todo: Instructions still to be followed, where a learner keeps them.
-    """
+    """Bags of the situation and of each action; ``todo`` are instructions of LTL-GATA."""
 
     bags: tuple[Any, ...]
     todo: tuple[Any, ...] = ()
-
-
-# ------------------------------------------------------------ the learner
 
 
 class BagLearner(Learner):
@@ -225,4 +210,4 @@ class BagLearner(Learner):
         """Replace them."""
         self.online.load_state_dict(tensors)
         self.vocabulary = FeatureRows(self.settings.vocabulary, record["vocabulary"])
-        self.lexicon.load_state(record["lexicon"])
+        self.lexicon = Lexicon(self.settings.common, state=record["lexicon"])

@@ -1,0 +1,56 @@
+"""Actions taken apart: verb, template and names."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from gym_memory.graph.schema import DIRECTIONS
+
+__all__ = ["FILLERS", "ParsedAction", "parse_action"]
+
+FILLERS = frozenset(("a", "an", "the", "some", "and"))
+"""Words that are part of no name."""
+_PREPOSITIONS = frozenset(
+    ("about", "against", "at", "behind", "below", "by", "for", "from", "in", "into", "off", "on",
+     "onto", "out", "over", "through", "to", "under", "up", "down", "with")
+)  # fmt: skip
+
+
+class ParsedAction(NamedTuple):
+    """An action taken apart: verb, template with ``<>`` for each name, and the names."""
+
+    verb: str
+    template: str
+    names: tuple[str, ...]
+
+    @property
+    def form(self) -> str:
+        """Return the action with ``<>`` for each name."""
+        return f"{self.verb} {self.template}".strip()
+
+
+@lru_cache(maxsize=100_000)
+def parse_action(action: str) -> ParsedAction:
+    """Take an action apart at its prepositions; names are lower case, without articles.
+
+    >>> parse_action("take red apple from the counter")
+    ParsedAction(verb='take', template='<> from <>', names=('red apple', 'counter'))
+    >>> parse_action("inventory").names
+    ()
+    """
+    verb, *rest = action.lower().split() or [""]
+    names: list[list[str]] = []
+    template: list[str] = []
+    inside = False
+    for word in rest:
+        if word in _PREPOSITIONS and not (word in DIRECTIONS and verb == "go"):
+            template.append(word)
+            inside = False
+        elif word not in FILLERS:
+            if not inside:
+                names.append([])
+                template.append("<>")
+            names[-1].append(word)
+            inside = True
+    return ParsedAction(verb, " ".join(template), tuple(" ".join(name) for name in names))
