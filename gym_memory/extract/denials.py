@@ -51,12 +51,25 @@ _GONE = re.compile(
     r"(?i:dead|gone|destroyed|missing|no more|vanished|disappeared)"
     rf"(?: from {ARTICLE} {NAME})?{STOP}"
 )
+_LEAVING = re.compile(rf"{_THING} (?:is|are) leaving\b(?! \w+ (?:on|in|to)\b).*")
 _NO_SIGN = re.compile(
     r"(?:Soon |Now )?[Tt]here(?: is|'s| was) (?:no(?: longer any)? (?:sign|trace)|nothing left) of "
     rf"{_THING}(?: any ?more| any longer| here)?{STOP}"
 )
 _HINTS = frozenset(
-    ("t", "no", "not", "nothing", "empty", "dead", "gone", "destroyed", "missing", "vanished")
+    (
+        "t",
+        "leaving",
+        "no",
+        "not",
+        "nothing",
+        "empty",
+        "dead",
+        "gone",
+        "destroyed",
+        "missing",
+        "vanished",
+    )
 ) | {"disappeared"}
 """Words for a fast test: every form below has one of them; *t* is the end of *isn't*."""
 _NOTHING_IN = re.compile(
@@ -134,5 +147,6 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (_NOT_HELD, _drop),
     (_NOT_SO, _end_state),
     (_GONE, _remove),
+    (_LEAVING, _remove),
     (_NO_SIGN, _remove),
 )

@@ -273,7 +273,8 @@ def _gain(draft: Scene, event: Event, own: bool) -> bool:
 def _wear(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``You put on the hat``, but not ``You put on the light``."""
     light = _is_light(event.thing.text.lower())
-    return not light and not event.preposition and _gain(draft, event, own)
+    worn = not event.preposition or event.holder.text.lower().startswith(("your ", "my "))
+    return worn and not light and _gain(draft, event, own)
 
 
 def _make(draft: Scene, event: Event, own: bool) -> bool:
@@ -412,7 +413,8 @@ def _settle(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _come(draft: Scene, event: Event, own: bool) -> bool:
-    if own or event.tail.startswith(_NO_ARRIVALS) or event.subject.is_pronoun:
+    to_here = draft.room != "" and event.tail.startswith(f"to {draft.room}")
+    if own or event.subject.is_pronoun or (event.tail.startswith(_NO_ARRIVALS) and not to_here):
         return False
     if event.verb == "in" and event.thing.text:  # in the garden
         return False

@@ -10,6 +10,8 @@ from gym_memory.graph.schema import INVENTORY, MEANS, head_noun, nouns
 
 __all__ = ["ANOTHER", "Surroundings", "another", "meant"]
 
+_QUANTITIES = ("set of ", "pair of ", "bunch of ", "pile of ", "stack of ", "handful of ")
+"""Words before a thing that may go by its own name: *a bunch of keys*."""
 ANOTHER = "another "
 """Prefix that tells a second thing of the same name from the first."""
 _MAX_NESTING = 4
@@ -60,6 +62,9 @@ def meant(
         place = graph.value(name, "location")
         is_carried = place is not None and place.object == INVENTORY
         return name if is_carried == carried else f"{ANOTHER}{name}"
+    whole = name.partition(" of ")[2] if name.startswith(_QUANTITIES) else ""
+    if whole and graph.knows(whole):
+        return whole
     noun = head_noun(name)
     called = [other for other in graph.entities_with((noun,)) if noun in nouns(other)]
     if not called:

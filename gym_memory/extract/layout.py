@@ -58,7 +58,7 @@ _LINE = re.compile(r"[^\n]+")
 _COLUMN_RULE = re.compile(r"\|?:?-{2,}:?(?:\|:?-{2,}:?)+\|?")
 _BULLET = re.compile(
     r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)]|[a-zA-Z]\)|[\[(] ?\d{1,3}x?[\])](?=[ \t]+[a-z])"
-    r"|<[a-z][a-z ]*>)[ \t]+"
+    r"|<[a-z][a-z ]*>|[a-zA-Z$]:(?=[ \t]+(?:an?|the|some|\d+) ))[ \t]+"
 )
 _CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
 _LOWER_CASE_LABELS = re.compile(

@@ -80,7 +80,7 @@ _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across
 """Answer that the agent arrives where it meant to go."""
 _FALLS = re.compile(r"\bYou (?:fall|plunge|tumble|plummet) (?:through|down) (?:the|an?) ")
 _NO_ROOM = re.compile(
-    rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*)\b"
+    rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*(?!-))\b"
     r"|(?:dark(?:ness| place)?|rain|snow|drizzle|downpour|cold)$)",
     re.IGNORECASE,
 )

@@ -156,7 +156,7 @@ def _moves(event: Event) -> bool:
         return False
     who = event.subject.text.lower()
     named = is_passable(f"{head_noun(who)} {event.tail}")  # the vandals left by the north exit
-    return not named and who not in SELVES
+    return (not named or "come" in event.kinds) and who not in SELVES
 
 
 def _matches(sentence: str, lower: str, begin: int, end: int) -> list[FormMatch]:

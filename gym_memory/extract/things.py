@@ -43,7 +43,7 @@ _LEADING_STATE = re.compile(
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
     r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|that|which) .*"
-    r"| on the (?:floor|ground)"
+    r"| on the (?:floor|ground)| (?:on|over|around|about) (?:your|my) \w+$"
     r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"

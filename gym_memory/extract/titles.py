@@ -145,7 +145,9 @@ def _is_heading(line: str) -> bool:
     if _PHRASE_START.match(line) and len(words) > 1:
         return len(words) <= _MAX_TITLE_WORDS
     talks = _SENTENCE_WORD.match(line) is not None and kind_of_noun(words[-1].lower()) != ROOM
-    return len(words) <= _MAX_LOWER_CASE_WORDS and not talks
+    lower = [word for word in words if not _TITLE_WORD.match(word)]
+    few = len(words) <= _MAX_TITLE_WORDS and len(lower) < _MAX_LOWER_CASE_WORDS
+    return few and not talks
 
 
 def _may_be_place(name: str) -> bool:

@@ -106,6 +106,16 @@ def changes(known: str, action: str, text: str) -> set[str]:
         (f"{HUT}; bin|is in|hut", "open bin",
          'The bin is open. It has a card in it that says "No".',
          "bin|is|open; card|is in|bin"),
+        (f"{HUT}; keys|is in|inventory", "i", "You are carrying:\na bunch of keys", ""),
+        (HUT, "", "You are in a 30-metre tunnel.", "you|is in|30-metre tunnel; -" + HUT),
+        ("", "", "Path by the river\n Reeds grow here.\nExits: old bridge",
+         "you|is in|path by river; path by river|has exit|old bridge"),
+        (HUT, "", "Nora arrives to hut from gravel path.", "nora|is in|hut"),
+        (f"{HUT}; nora|is in|hut", "", "Nora is leaving the hut, heading for the river.",
+         "-nora|is in|hut"),
+        ("", "", "Inventory:\na: a +1 lance (weapon in hand)\nb: 2 figs",
+         "+1 lance|is in|inventory; figs|is in|inventory"),
+        (HUT, "wear belt", "You wear a red belt about your waist.", "red belt|is in|inventory"),
     ],
 )  # fmt: skip
 def test_text_changes_these_facts(known: str, action: str, text: str, facts: str) -> None:
