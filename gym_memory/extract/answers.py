@@ -48,7 +48,7 @@ _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
 _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
 """A sound of one or two words, which names no state: *Click*."""
 _NAMED_THING = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
-_MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:\w+ )?\w+(?=[.!,]|$)")
+_MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:\w+ )?\w+(?: of \w+)?(?=[.!,]|$)")
 """Phrase that says how something happens: *to a stop, with a soft click*."""
 _PART_ACTS = re.compile(
     r"(?:The|Its) (?P<part>[\w' -]+?) (?:is now (?P<now>\w+ing)"
@@ -203,7 +203,8 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
         return _reports(event, kinds, answer, acted)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
     settles = "put" in kinds and event.holder.text and _SETTLES.match(answer)
-    return bool(kinds & _INHERENT or (kinds & _BY_PRONOUN and short) or settles)
+    eaten = kinds & _INHERENT and draft.graph.knows(draft.handled)
+    return bool(eaten or (kinds & _BY_PRONOUN and short) or settles)
 
 
 def _is_part(noun: str, kinds: set[str]) -> bool:

@@ -123,10 +123,14 @@ _DOOR_IN_VIEW = re.compile(
     rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){STOP}",
     re.IGNORECASE,
 )
+_DOOR_LIES = re.compile(
+    rf"(?P<door>{ARTICLE} {NAME}) (?:is|lies|stands) (?:to|on|in) the (?P<way>{COMPASS})"
+    rf"(?: wall| side)?{STOP}"
+)
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) "
     rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?|{LIE}(?: \w+ed)?)(?: now)? "
-    rf"(?:{HERE}\b(?P<aside>(?:,(?! and\b)| (?=\w+ing\b))[^.!?]*)?"
+    rf"(?:{HERE}\b(?P<aside>(?:,(?! and\b)| (?=\w+ing\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}(?:, \w+ing\b[^.!?]*)?){STOP}"
 )
 _POSED_BY = re.compile(
@@ -193,9 +197,9 @@ _HAS_ON = re.compile(
 )
 IN_STATE = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
-    r"(?: is| are|(?: seems?| appears?)(?: to be)?|(?<=[Ii]t)'s"
+    r"(?: is| are|(?: seems?| appears?| looks?)(?: to be)?|(?<=[Ii]t)'s"
     r"| (?:\w+s|stood|lay|hung)(?= (?:open|ajar|shut|closed)\b))"
-    rf"(?: now| currently| already)?(?: turned| switched| set to)? "
+    rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
     rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now"
     rf"| and (?:contains?|holds?) (?P<items>{THINGS})|, as [^.!?]*)?{STOP}"
@@ -276,7 +280,9 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     is_list = is_bare or (", " in bare and " and " in bare and _BARE_LIST.fullmatch(bare))
     if is_list and not WITH_ARTICLE.match(bare):  # without articles, every comma divides
         return True, tuple(
-            (name.start(), name.group(), None) for name in _COMMA_NAME.finditer(bare)
+            (name.start(), name.group(), None)
+            for name in _COMMA_NAME.finditer(bare)
+            if name.group() not in DIRECTIONS and not _is_way(name.group())
         )
     located = None if is_bare else LOCATED.fullmatch(bare)
     undivided = "(" in bare or (
@@ -387,6 +393,11 @@ def _read_view(draft: Scene, found: re.Match[str]) -> bool:
     return True
 
 
+def _read_door(draft: Scene, found: re.Match[str]) -> bool:
+    """Read where a door is."""
+    return is_door(clean_name(found["door"])) and _read_view(draft, found)
+
+
 def _read_way_to(draft: Scene, found: re.Match[str]) -> bool:
     """Read a way to a place as an exit with the name of the place."""
     name = place_name(found["place"])
@@ -469,7 +480,21 @@ _NEAR_WORDS = (frozenset(letter_words(BY + POSED)) | {"half", "hidden"}) - _AT_S
 _WITHIN_WORDS = frozenset(("in", "inside", "on", "under", "underneath", "upon", "from"))
 _HAVING_WORDS = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATE_WORDS = frozenset(
-    ("is", "are", "seem", "seems", "appear", "appears", "s", "open", "ajar", "shut", "closed")
+    (
+        "is",
+        "are",
+        "look",
+        "looks",
+        "seem",
+        "seems",
+        "appear",
+        "appears",
+        "s",
+        "open",
+        "ajar",
+        "shut",
+        "closed",
+    )
 )
 _COMING_WORDS = frozenset(("from", "view", "here"))
 _GOING_WORDS = (_DIRECTION_WORDS - {"in"}) | {"off", "away", "back"}
@@ -507,6 +532,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("general", _STEPS_AWAY, _read_away, frozenset(("step", "steps"))),
     ("general", BUSY, read_busy, BUSY_WORDS),
     ("general", IN_STATE, read_state, _STATE_WORDS),
+    ("general", _DOOR_LIES, _read_door, _DIRECTION_WORDS),
     ("general", _POSED_HERE, _read_posed, HERE_WORDS),
     ("general", BEARS, read_bearer, IN_HAND),
     ("general", _HAS_ON, _read_holding, frozenset(("it", "them"))),
@@ -529,6 +555,7 @@ the required words, if a form has any. Both are fast tests before slow patterns:
 text takes a quarter longer.
 """
 DOUBTFUL: tuple[_Read, ...] = (
+    _read_door,
     read_revealed,
     _read_view,
     _read_way_to,

@@ -52,12 +52,12 @@ _KINDS = re.compile(
                  r"(?:(?:gain|receive|get|obtain|acquire|find|earn|take)(?:ed|d)?"
                  r"|got|found|took|pick(?:ed)? up|gained|obtained)"
                  r"(?: the following(?: \w+)?)?|new items?"
-                 r"|(?:items? )?(?:gained|received|acquired|obtained|found|added)"
+                 r"|(?:items? )?(?:gained|received|acquired|obtained|found|added|taken)"
                  rf"(?: to {_INVENTORY})?"),
         (LOST, r"(?:(?:you|i) )?(?:lose|lost|used up|no longer (?:have|carry|hold))"
                r"|(?:items? )?(?:lost|removed)"
                rf"|(?:items? )?(?:removed|lost|taken) from {_INVENTORY}"),
-        (HERE, rf"(?:(?:(?:in|on|at|inside) [\w' -]+|around (?:you|me)),? )?"
+        (HERE, rf"(?:(?:(?:in|on|at|inside|after) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
                r"|visible|nearby|also (?:here|present|nearby)|contents|(?:in )?view|in sight|sees?"
                r"|seen(?: here)?"

@@ -57,9 +57,12 @@ class Layout(NamedTuple):
 _LINE = re.compile(r"[^\n]+")
 _COLUMN_RULE = re.compile(r"\|?:?-{2,}:?(?:\|:?-{2,}:?)+\|?")
 _BULLET = re.compile(
-    r"[ \t]*(?:[-*+•·>]|\d{1,2}[.)]|[a-zA-Z]\)|[\[(] ?\d{1,3}x?[\])](?=[ \t]+[a-z])"
-    r"|<[a-z][a-z ]*>|[a-zA-Z$]:(?=[ \t]+(?:an?|the|some|\d+) ))[ \t]+"
+    r"(?:[ \t]*-(?=(?i:an?|the|some) |[A-Z][a-z])|[ \t]*(?:[-*+•·>]|\d{1,2}[.)]"
+    r"|[a-zA-Z]\)|[\[(] ?\d{1,3}x?[\])](?=[ \t]+[a-z])"
+    r"|<[a-z][a-z ]*>|[a-zA-Z$]:(?=[ \t]+(?:an?|the|some|\d+) ))[ \t]+)"
 )
+_COUNTED = re.compile(r"(?:an?|\d+) [a-z]")
+"""First words of a thing in a list without marks: *2 figs*."""
 _CHOICE = re.compile(r"[ \t]*(?:\[?(?:\d{1,2}|[a-z])[.):\]]|>)[ \t]+[A-Z]")
 _LOWER_CASE_LABELS = re.compile(
     rf"{_BULLET.pattern}[a-z][\w ]*: (?:\d|(?:open|closed|shut|(?:un)?locked|(?:un)?lit|on|off"
@@ -175,6 +178,8 @@ def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
     """True for most lines of prose, as a fast test before slow ones."""
     line = lines[at].group()
     if line[-1] not in ".!?" or line[0] in _NO_PROSE_STARTS or _is_divided(line):
+        return False
+    if at == 0 and " leading " in text and " exit" in text:  # perhaps a title: Old Wharf.
         return False
     below = lines[at + 1].start() if at + 1 < len(lines) else -1
     is_apart = below < 0 or text[below] not in _NO_PROSE_STARTS
@@ -315,7 +320,9 @@ def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Lab
         label = LayoutItem(line, lines[at].start())
         return _list(text, lines, at + 1, LabelItems(EXITS, label, ()), labels)
     if not (_may_be_marked(below) and _BULLET.match(below)):
-        return at
+        carried = _COUNTED.match(below) and kind_of_label(lines[at].group().strip()) == CARRIED
+        if not carried:
+            return at
     name = lines[at].group().strip(" \t#*_=[]")
     kind = kind_of_label(name)
     if kind in (PLACE, STATE):

@@ -49,7 +49,7 @@ _ADVERBS = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|
 _ENTERED = re.compile(
     rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
-    r"(?:enter(?:ed)?|reach(?:ed)?(?! for | out | into )|arrived? (?:at|in|on)"
+    r"(?:enter(?:ed)?(?: in(?:to)?)?|reach(?:ed)?(?! for | out | into )|arrived? (?:at|in|on)"
     r"|(?:return|teleport)(?:ed)? (?:in)?to"
     r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
     r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
@@ -70,6 +70,8 @@ _LEFT = re.compile(
 )
 _THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}")
 """Place in a description without a title: *this is the hall*."""
+_FRAGMENT = re.compile(rf"(?P<name>(?:The|An?) {NAME})\.$")
+"""A first sentence that only names the place: *A narrow alley.*"""
 _INTO = re.compile(
     rf"{_YOU}(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
     rf"(?: (?:your|my) way)?{_ADVERBS}"
@@ -134,10 +136,12 @@ def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> boo
     if not sentences or draft.is_look or not (draft.direction or not draft.room):
         return False
     found = _THIS_IS.match(sentences[0][0])
+    if found is None and " exit" in draft.text and " leading " in draft.text:
+        found = _FRAGMENT.match(sentences[0][0])
     name = place_name(found["name"]) if found is not None else ""
     if found is None or not is_name(name) or not _may_be_room(found["name"]):
         return False
-    if kind_of_noun(name.partition(" of ")[0]) != ROOM and not draft.direction:
+    if not draft.direction and kind_of_noun(name.partition(" of ")[0]) != ROOM:
         return False
     draft.arrive(name, sentences[0][1] + found.start("name"), sentences[0][1] + found.end("name"))
     return True

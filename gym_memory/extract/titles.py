@@ -101,6 +101,8 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
         if plain and _may_be_place(name):
             return Title(name, start + framed.start("name"), True, True)
         return None
+    if at == 0 and words[-1:] == "." and " exit" in lines[0].string:
+        words = words[:-1] if all(map(_TITLE_WORD.match, words.split())) else words
     if words.endswith((".", "!", "?")) or len(words) > _MAX_TITLE_CHARS:
         return None  # true of most lines, and the pattern below is slow to fail
     if ":" in words and not any(map(words.partition(":")[0].__contains__, _AFTER_TITLE)):

@@ -116,6 +116,21 @@ def changes(known: str, action: str, text: str) -> set[str]:
         ("", "", "Inventory:\na: a +1 lance (weapon in hand)\nb: 2 figs",
          "+1 lance|is in|inventory; figs|is in|inventory"),
         (HUT, "wear belt", "You wear a red belt about your waist.", "red belt|is in|inventory"),
+        (HUT, "", "The crate contains:\n  -a fig\n  -A bell", "fig|is in|crate; bell|is in|crate"),
+        (HUT, "", "A small gate is to the east. It looks locked.",
+         "hut|has exit|east; hut|has east door|small gate; small gate|is|locked"),
+        (HUT, "i", "Inventory\n1 fig\n2 bells", "fig|is in|inventory; bells|is in|inventory"),
+        (HUT, "get cup", "Taken: tin cup.", "tin cup|is in|inventory"),
+        (f"{HUT}; pot|is in|hut", "open pot", "The lid rises with a puff of steam.", "pot|is|open"),
+        (HUT, "drink tonic from jar", "It warms you.", ""),
+        (HUT, "n", "Old Wharf.\nAn anchor is here.\nYou see exits leading west and up.",
+         "you|is in|old wharf; anchor|is in|old wharf; old wharf|has exit|west; "
+         "old wharf|has exit|up; -" + HUT),
+        (HUT, "n", "A muddy ford.\nYou see a single exit leading south.",
+         "you|is in|muddy ford; muddy ford|has exit|south; -" + HUT),
+        (HUT, "", "A sentry stands here at attention.", "sentry|is in|hut"),
+        (HUT, "", "The door to the west is slightly ajar.", "hut|has exit|west; "
+         "hut|has west door|door; door|is|open"),
     ],
 )  # fmt: skip
 def test_text_changes_these_facts(known: str, action: str, text: str, facts: str) -> None:
