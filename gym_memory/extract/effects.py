@@ -18,7 +18,7 @@ from gym_memory.extract.notes.words import (
 )
 from gym_memory.extract.placing import POSSESSION, ROOM_ITSELF, find_things, relation_for
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import END_OF, STATE_SYNONYMS, is_name
+from gym_memory.extract.things import END_OF, STATE_SYNONYMS, WITH_ARTICLE, is_name
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, clean_name, head_noun
 
 __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
@@ -450,12 +450,25 @@ def _nothing(draft: Scene, event: Event, own: bool) -> bool:
     return False
 
 
+_BY_ITSELF = ("open", "closed", "locked", "unlocked", "lit", "on", "off")
+"""States that a thing takes with nobody who acts; nothing fries by itself."""
+
+
+def _is_person(draft: Scene, event: Event) -> bool:
+    """True if a subject is a person or has a proper name."""
+    text = event.subject.text
+    proper = text[:1].isupper() and not WITH_ARTICLE.match(text) and not event.subject.is_pronoun
+    return proper or names_person(_subject_name(draft, event))
+
+
 def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
     extent = head_noun(event.thing.text.lower()) in INTANGIBLE  # it opens a few inches
     if extent and _POSSESSIVE.match(event.thing.text):  # its mouth
         return False
     intransitive = not event.thing.text or extent or _AWAY.match(event.thing.text) is not None
     part = event.subject if intransitive else event.thing
+    if intransitive and (state not in _BY_ITSELF or (state == "lit" and _is_person(draft, event))):
+        return False
     if not (own or intransitive) and kind_of_noun(event.subject.text) == KEY:
         return False  # a key opens a box: its use, not an event
     if state == "open" and _OPENS_ONTO.match(event.tail):

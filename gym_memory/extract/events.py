@@ -498,6 +498,8 @@ def _event(
     while end > at and (lower[end - 1] in _CONJUNCTIONS or lower[end - 1] in _LAST_ADVERBS):
         end -= 1
     verb, tail = lower[at - 1], " ".join(lower[at:end])
+    if lower[at : at + 1] == [","]:  # the door opens, and
+        return Event(kinds, verb, subject, tail=tail)
     bare = at < end and (lower[at] in _PREPOSITIONS or lower[at] == "and")
     after = at if bare else words.first(at + 1, end, _ends_name)
     thing = words.part(at, min(after, end))

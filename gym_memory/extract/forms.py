@@ -120,7 +120,7 @@ _VIEW_OF_YOU = re.compile(
 """A place in view: *north of you is the hallway*."""
 _DOOR_IN_VIEW = re.compile(
     rf"(?:[Tt]here is|[Yy]ou see) (?P<door>{ARTICLE} {NAME}),? "
-    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to the )?(?P<way>\w+){STOP}",
+    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to (?:the|your) )?(?P<way>\w+){STOP}",
     re.IGNORECASE,
 )
 _DOOR_LIES = re.compile(
@@ -150,7 +150,7 @@ _ACTIVE_BY = re.compile(
 )
 """A thing that acts beside another: *by the window a clock ticks softly*."""
 _THING_FIRST = re.compile(
-    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED})?|{LIE}) "
+    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED}(?: \w+ly)?)?|{LIE}) "
     rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
     rf"(?:, (?:half|almost|nearly|still|only|quite|very|one|two|all|both|some"
     rf"|each)\b[^,.!?]*)?{STOP}"

@@ -164,7 +164,12 @@ def _read_way(draft: Scene, way: str, start: int, value: LayoutItem) -> None:
     behind = _BRACKETED_STATE.sub("", value.text.rstrip(" ."))
     lower, end = behind.lower(), value.start + len(behind)
     is_door = _NOT_PLACE.fullmatch(lower) is not None
-    if NOTHING.match(behind) or behind.isdecimal() or not (is_door or is_name(lower)):
+    if (
+        NOTHING.match(behind)
+        or lower.startswith("you ")
+        or behind.isdecimal()
+        or not (is_door or is_name(lower))
+    ):
         return
     if is_door or not (BARRED.search(lower) or lower == "false"):
         draft.has_exit(way, start, end)

@@ -96,6 +96,7 @@ _MIN_WRAPPED_CHARS = 45
 _ANSWER = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
 _SAYING = re.compile(
     r"\w (?:says?|said|reads?|states?|announces?|declares?|asks?|adds?|repl(?:y|ies)|answers?"
+    r"|(?:goes|went) on"
     r"|(?:whisper|shout|mutter|murmur|call|cr(?:y|ie)|explain|continue|growl|hiss)(?:s|e[ds])?)$"
 )
 """End of a sentence before its quotation, which is not a label: *the book says*."""
@@ -119,6 +120,7 @@ _LISTING = re.compile(
 )
 """A sentence that heads a list."""
 _LISTING_STARTS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
+_MAX_VALUE_WORDS = 6
 _MAX_STATE_WORDS = 4
 _MARKED = re.compile(r"[\n:=|\[#*]")
 """Marks for a fast test: every text with a title or a label has one of them."""
@@ -278,7 +280,9 @@ def _is_sentence(kind: str, label: str, value: str, line: str) -> bool:
         return False
     if not value or len(label.split()) > _MAX_STATE_WORDS or "," in label or _SAYING.search(label):
         return True
-    if label.startswith("There "):
+    if label.startswith("There ") or value[0] in '"“':
+        return True
+    if value[-1] == "." and len(value.split()) > _MAX_VALUE_WORDS and label.startswith("The "):
         return True
     return not (label[0].isupper() or label == "$" or _LOWER_CASE_LABELS.match(line))
 

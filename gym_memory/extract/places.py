@@ -29,12 +29,18 @@ _AFTER_NAME = (
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
 )
 """Words after the name of a place, which are not part of it."""
+_ADJECTIVES = (
+    r"an? (?:[a-z-]+, (?!(?:an?|the|one|some|your|his|her|its|which|that|who|where|with|and|but"
+    r"|there|you|it|on|in|at|to|from|of|\w+ed|\w+ing)\b))+"
+    r"(?=[\w'-]+(?: [\w'-]+){0,2}(?:[.,;!?]| (?:of|with|in|at|that|which|where)\b))"
+)
+"""Adjectives that commas divide: *a large, bright room*."""
 _BEING = re.compile(
     rf"{_YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
     r"(?:in |inside |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
     r"|(?=(?:above|behind|below|beneath|beside|near|outside|under) )))"
-    rf"(?P<name>{NAME}){_AFTER_NAME}"
+    rf"(?P<name>(?:{_ADJECTIVES})?{NAME}){_AFTER_NAME}"
 )
 _CALLED = re.compile(
     r"(?:This|The current|Your(?: current)?) (?:\w+ )?(?:room|location|place|area|position) is "

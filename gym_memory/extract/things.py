@@ -42,7 +42,7 @@ _LEADING_STATE = re.compile(
 )
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
-    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|that|which) .*"
+    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|that|which)(?:'s)? .*"
     r"| on the (?:floor|ground)| (?:on|over|around|about) (?:your|my) \w+$"
     r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
@@ -71,7 +71,7 @@ _THAT_CLAUSE = re.compile(
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|null|n/a|empty)\b|\W+$", re.IGNORECASE)
 _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
-    *("her", "i", "we", "you", "way", "ways", "lot", "number"),
+    *("her", "i", "we", "you", "way", "ways", "lot", "number", "later", "ago", "where", "when"),
 )
 _BROKEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
 """Ends of a phrase that breaks off, which is no name: *the boat comes to a*."""
@@ -152,7 +152,7 @@ def is_name(name: str) -> bool:
     words = name.split()
     if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] == "too":
         return False
-    if "]" in name or "}" in name or "{" in name:
+    if "]" in name or "}" in name or "{" in name or '"' in name or " is " in name:
         return False
     return not (name.endswith(_VAGUE_ENDS) and VAGUE_END.search(name))
 

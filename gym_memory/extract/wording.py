@@ -64,7 +64,7 @@ BY = (
     r"|(?:to|on|at)(?= (?:the|your) (?:left|right|rear|front)))"
 )
 """Prepositions for a thing close to another: *beside the door*."""
-ON_IN = r"(?:on top of|in(?:side)?|on|under(?:neath)?|upon)"
+ON_IN = r"(?:on top of|in(?:side)?(?! front of)|on|under(?:neath)?|upon)"
 LEADS = (
     r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
 )

@@ -131,6 +131,19 @@ def changes(known: str, action: str, text: str) -> set[str]:
         (HUT, "", "A sentry stands here at attention.", "sentry|is in|hut"),
         (HUT, "", "The door to the west is slightly ajar.", "hut|has exit|west; "
          "hut|has west door|door; door|is|open"),
+        (HUT, "w", "You are in a tall, empty tower.", "you|is in|tall, empty tower; -" + HUT),
+        (HUT, "w", "You are in a den, some chairs stand about.", "you|is in|den; -" + HUT),
+        (HUT, "", "There is a well here, and the sky is a deep red.", "well|is in|hut"),
+        (HUT, "", "The table has some fish fries, some soup and some plates on it.",
+         "fish fries|is on|table; soup|is on|table; plates|is on|table"),
+        (HUT, "", "She presses a switch, and Rob lights up.", ""),
+        (HUT, "", "The Oats: A tin of oats that nobody has opened for years.", ""),
+        (HUT, "", "He goes on: \"Bread, butter and salt.\"", ""),
+        (HUT, "", "She gives you a small wave as you walk by.", ""),
+        (HUT, "", "You hear the gate open and then close a few seconds later.", ""),
+        (HUT, "", "North: You walk north.", ""),
+        (HUT, "", "A stool is in front of your desk.", "stool|is in|hut"),
+        (HUT, "", "A pole is planted firmly in the ground.", "pole|is in|hut"),
     ],
 )  # fmt: skip
 def test_text_changes_these_facts(known: str, action: str, text: str, facts: str) -> None:
