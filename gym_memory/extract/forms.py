@@ -119,7 +119,7 @@ _VIEW_OF_YOU = re.compile(
 )
 """A place in view: *north of you is the hallway*."""
 _DOOR_IN_VIEW = re.compile(
-    rf"(?:[Tt]here is|[Yy]ou see) (?P<door>{ARTICLE} {NAME}),? "
+    rf"(?:[Tt]here(?: is|'s)|[Yy]ou see) (?P<door>{ARTICLE} {NAME}),? "
     rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to (?:the|your) )?(?P<way>\w+){STOP}",
     re.IGNORECASE,
 )
@@ -150,7 +150,7 @@ _ACTIVE_BY = re.compile(
 )
 """A thing that acts beside another: *by the window a clock ticks softly*."""
 _THING_FIRST = re.compile(
-    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED}(?: \w+ly)?)?|{LIE}) "
+    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED}(?: \w+ly| out)?)?|{LIE}) "
     rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
     rf"(?:, (?:half|almost|nearly|still|only|quite|very|one|two|all|both|some"
     rf"|each)\b[^,.!?]*)?{STOP}"
@@ -200,7 +200,7 @@ IN_STATE = re.compile(
     r"(?: is| are|(?: seems?| appears?| looks?)(?: to be)?|(?<=[Ii]t)'s"
     r"| (?:\w+s|stood|lay|hung)(?= (?:open|ajar|shut|closed)\b))"
     rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
-    rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)"
+    rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: and (?P<also>{STATE_WORD}))?"
     rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now"
     rf"| and (?:contains?|holds?) (?P<items>{THINGS})|, as [^.!?]*)?{STOP}"
 )
@@ -422,6 +422,8 @@ def read_state(draft: Scene, found: re.Match[str]) -> None:
         if draft.room and is_door(name) and way in DIRECTIONS:
             draft.add(draft.room, door_relation(way), name, *found.span("thing"))
         draft.add(name, "is", STATE_SYNONYMS.get(state, state), *found.span("state"))
+        if (also := found.groupdict().get("also")) is not None:
+            draft.add(name, "is", STATE_SYNONYMS.get(also, also), *found.span("also"))
         if state == "empty":
             draft.keep_only(name, ())
         if found.groupdict().get("items"):

@@ -78,10 +78,21 @@ WITHIN = re.compile(r"(?:in|at|inside) (?=(?:the|an?) )")
 """Preposition before the name of a place."""
 
 
+_OWNER = re.compile(
+    r"(?:the|this) (?:(?P<room>room|place|area|location)|player|character) (?:has|have) "
+    r"(?:this |these |the following )?(?=(?:item|object|thing|exit|creature|character)s?$)",
+    re.IGNORECASE,
+)
+"""Words before what a room or the player has: *this room has these items*."""
+
+
 @lru_cache(maxsize=1024)
 def kind_of_label(label: str) -> str:
     """Return the kind of a label."""
     words = _WORD_BOUNDARY.sub(" ", label).removeprefix("What ")
+    owner = _OWNER.match(words) if " has " in words or " have " in words else None
+    if owner is not None:
+        words = words[owner.end() :] if owner["room"] else "carrying"
     if words[-1:] in "sS" and words[:-1].lower() in PEOPLE:
         return HERE
     found = _KINDS.fullmatch(words)

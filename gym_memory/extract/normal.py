@@ -100,4 +100,9 @@ def _in_sentence_case(text: str) -> str:
     if len(lower) != len(text):
         return text
     lower = re.sub(r"(?:^|[.!?:]\s+|\n[^\S\n]*)[a-z]|\bi\b", lambda m: m.group().upper(), lower)
-    return re.sub(r"^[^\n.!?:,]{1,40}$", lambda m: m.group().title(), lower, flags=re.MULTILINE)
+    return re.sub(
+        r"^(?!(?:You|I|It|There) )[^\n.!?:,]{1,40}$",
+        lambda m: m.group().title(),
+        lower,
+        flags=re.MULTILINE,
+    )

@@ -38,8 +38,8 @@ _ADJECTIVES = (
 _BEING = re.compile(
     rf"{_YOU}(?:{ARE}| stand| wake(?: up)?)"
     r"(?: now| currently| standing| back| again| outside)* "
-    r"(?:in |inside |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
-    r"|(?=(?:above|behind|below|beneath|beside|near|outside|under) )))"
+    r"(?:in (?!front of )|inside |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
+    r"|(?=(?:in front of|above|behind|below|beneath|beside|near|outside|under) )))"
     rf"(?P<name>(?:{_ADJECTIVES})?{NAME}){_AFTER_NAME}"
 )
 _CALLED = re.compile(

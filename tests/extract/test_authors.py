@@ -144,6 +144,13 @@ def changes(known: str, action: str, text: str) -> set[str]:
         (HUT, "", "North: You walk north.", ""),
         (HUT, "", "A stool is in front of your desk.", "stool|is in|hut"),
         (HUT, "", "A pole is planted firmly in the ground.", "pole|is in|hut"),
+        (HUT, "n", "YOU ARE IN ROOM 9\nCAVES LEAD TO 1 3 7", "you|is in|room 9; -" + HUT),
+        (HUT, "", "The gate is now unlocked and open.", "gate|is|unlocked; gate|is|open"),
+        (HUT, "n", "You are standing in front of a mill.", "you|is in|in front of mill; -" + HUT),
+        (HUT, "", "A slice of pie has been left out on the shelf.", "slice of pie|is on|shelf"),
+        (HUT, "", "The room has these items: harp, stool\nThe room has these exits: up",
+         "harp|is in|hut; stool|is in|hut; hut|has exit|up"),
+        (HUT, "", "This player has these items: Flute", "flute|is in|inventory"),
     ],
 )  # fmt: skip
 def test_text_changes_these_facts(known: str, action: str, text: str, facts: str) -> None:
