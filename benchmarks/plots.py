@@ -11,8 +11,8 @@ import re
 
 from keep import read_rows
 from tables import stream_units
-from tables_kept import HERE
-from tables_learners import LEARNT, learnt_worlds, otherwise
+from tables_kept import HERE, read
+from tables_learners import ENTROPY, LEARNERS, LEARNT, learnt_worlds, otherwise
 
 from gym_memory.draw.figures import budget_figure, colours
 from gym_memory.draw.svg import Line, label_of, line_figure, picture
@@ -21,6 +21,8 @@ from gym_memory.run.results.streams import stream_figures
 
 PANELS = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
 """Level to the protocol of which it is shown."""
+FEATURES = {"arigraph": "all features", "none": "as text"}
+"""What PPO sees of a memory."""
 
 
 def learning() -> str:
@@ -40,14 +42,39 @@ def learning() -> str:
                 points = [(row["steps"], row["valid_score"]) for row in run["curve"]]
                 lines.append(Line(level, memory, "drrn", label, arms[label], points))
         panels.append((level + otherwise(protocol), lines))
+    rows = [row for row in read("rl/sb3.json") if row["ent_coef"] == ENTROPY]
+    lines = []
+    for row in rows:
+        label = f"{row['arm']}, {FEATURES[row['arm']]}"
+        lines.append(Line("rl-4", row["arm"], "sb3", label, arms[label], row["curve"]))
+    panels.append(("rl-4, PPO", lines))
     title = "Normalized score on 20 valid games by training"
     return picture(
         line_figure("curves", title, panels, "environment steps", "score", (0.0, 1.0)), arms
     )
 
 
+def long_trainings() -> str:
+    """Return the valid score of every training of rl/million.py by its CPU minutes."""
+    rows = read("rl/million.json")
+    colour = colours(row["memory"] for row in rows)
+    panels = []
+    for learner, title in LEARNERS.items():
+        lines = [
+            Line("rl-4", row["memory"], learner, row["memory"], colour[row["memory"]],
+                 [(seconds / 60, score) for _, seconds, score in row["curve"]])
+            for row in rows
+            if row["learner"] == learner
+        ]  # fmt: skip
+        panels += [(title, lines)] if lines else []
+    title = "Valid score in a million steps"
+    figure = line_figure("million", title, panels, "CPU minutes", "score", (0.0, 1.0))
+    return picture(figure, {label_of(memory): number for memory, number in colour.items()})
+
+
 def main() -> None:
     (HERE / "rl" / "curves.svg").write_text(learning(), encoding="utf-8")
+    (HERE / "rl" / "million.svg").write_text(long_trainings(), encoding="utf-8")
     curves = [curve for world in learnt_worlds() for curve in sweep.curves(world)]
     colour = colours(curve.memory for curve in curves)
     legend = {label_of(memory): number for memory, number in colour.items()}

@@ -292,6 +292,31 @@ def smollm_gpu() -> str:
     return markdown_table(heads, 3, rows)
 
 
+LEARNERS = {"drrn": "DRRN", "sb3": "MaskablePPO", "words": "DRRN, words alone"}
+"""Learners of rl/million.py."""
+ENTROPY = 0.03
+"""Default weight of PPO's entropy."""
+
+
+def million() -> str:
+    """Tabulate the trainings of a million steps by learner and memory; see rl/million.py."""
+    rows = []
+    for row in read("rl/million.json"):
+        steps, seconds, _ = row["curve"][-1]
+        best = max(score for *_, score in row["curve"])
+        first = next(curve for curve in row["curve"] if curve[-1] == best)
+        minutes = "" if row["minutes"] is None else f"{row['minutes']:.0f}"
+        score = by_seed({row["seed"]: row["scores"]})
+        rows.append(
+            [f"{LEARNERS[row['learner']]}, `{row['memory']}`", f"{steps:,}", minutes,
+             f"{seconds / 60:.0f}", f"{steps / seconds:.0f}", f"{best:.2f} ({first[0]:,})",
+             str(len(row["scores"])), score]
+        )  # fmt: skip
+    heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
+    heads += ["best valid score (first at step)", "n", "held-out score, 95 %"]
+    return markdown_table(heads, 1, rows)
+
+
 def sb3() -> str:
     """Tabulate SB3's PPO on Cooking rl-4 by memory and weight of entropy; see rl/sb3.py."""
     names = {"arigraph": "MaskablePPO, `arigraph`", "ppo": "PPO, `arigraph`",

@@ -1,0 +1,91 @@
+"""Train a learner for a million steps on Cooking rl-4, and take the time.
+
+    python -m benchmarks rl/million                  # all arms; hours
+    python -m benchmarks rl/million drrn arigraph 0  # one learner, memory and seed
+
+100 training games; 20 valid ones every 25,000 steps. The best player then plays the 100 games of
+``held_out`` once. One thread plays and learns. If interrupted, run it again: the training goes on,
+and its minutes by the clock are lost. It writes ``million.json`` beside this file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from keep import read_rows
+
+HERE = Path(__file__).parent
+OUT = Path("results/rl-million")
+ENV = "Cooking?gata_actions=true&level=rl-4"
+STEPS = 1_000_000
+TRAIN = f"--games 100 --steps {STEPS} --evaluate-every 25000 --checkpoint-every 100000"
+LEARNERS = {
+    "drrn": ("drrn", "--set update_every=8"),
+    "sb3": ("sb3", ""),
+    "words": ("drrn", "--set update_every=8 --set facts=rendered"),
+}
+"""Baseline and further words of the command; DRRN has half as many updates as by default."""
+ARMS = (
+    *((learner, memory) for learner in ("drrn", "sb3") for memory in ("arigraph", "none")),
+    *(("words", memory) for memory in ("arigraph", "summary", "history", "none")),
+)
+"""Learners, and the memories that they see."""
+
+
+def train(learner: str, memory: str, seed: int) -> dict[str, Any]:
+    """Train and play the held-out games; return the curve, the times and the scores."""
+    folder, played = OUT / f"{learner}-{memory}-{seed}", OUT / f"played-{learner}-{memory}-{seed}"
+    baseline, words = LEARNERS[learner]
+    whole, begun = not folder.exists(), time.monotonic()
+    command("train", baseline, "-e", ENV, *TRAIN.split(), *words.split(),
+            "--seed", str(seed), "-m", memory, "--out", str(folder))  # fmt: skip
+    minutes = (time.monotonic() - begun) / 60
+    command("run", "-e", f"{ENV}&split=held_out&max_steps=100", "-m", memory, "--seeds", "0:100",
+            "-p", f"{baseline}?checkpoint={folder}", "--out", str(played))  # fmt: skip
+    curve = list(read_rows(folder / "curve.jsonl"))
+    scores = sorted(read_rows(played / "episodes.jsonl"), key=lambda row: int(row["seed"]))
+    return {
+        "learner": learner,
+        "memory": memory,
+        "seed": seed,
+        "minutes": round(minutes, 1) if whole else None,
+        "curve": [
+            [row["steps"], round(row["cpu_seconds"]), round(row["valid_score"], 4)] for row in curve
+        ],
+        "scores": [round(row["normalized"], 4) for row in scores],
+    }
+
+
+def command(*words: str) -> None:
+    """Run gym-memory with one thread."""
+    subprocess.run(
+        [sys.executable, "-m", "gym_memory", *words], check=True, stdout=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
+def key(row: dict[str, Any]) -> tuple[str, str, int]:
+    """Return the identity of a training: learner, memory and seed."""
+    return row["learner"], row["memory"], row["seed"]
+
+
+def main() -> None:
+    """Train the given arm, or all, and keep the rows."""
+    given = sys.argv[1:]
+    path = HERE / "million.json"
+    for arm in [(given[0], given[1], int(given[2]))] if given else [(*arm, 0) for arm in ARMS]:
+        row = train(*arm)
+        kept = json.loads(path.read_text("utf-8")) if path.exists() else []
+        rows = sorted({key(row): row for row in [*kept, row]}.values(), key=key)
+        lines = ",\n".join(map(json.dumps, rows))
+        path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
