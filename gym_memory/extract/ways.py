@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gym_memory.core.text import word_set
 from gym_memory.extract.notes.words import ROOM, kind_of_noun
 from gym_memory.extract.things import COMPASS, NAME, has_any
-from gym_memory.extract.wording import phrases, words_of
+from gym_memory.extract.wording import phrases, word_group
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["BARRED", "WAYS", "is_passable", "ways_in"]
@@ -28,7 +28,7 @@ _WAY = re.compile(
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
     r"(?P<falls>descends?|ascends?)\b"
 )
-_PASSABLE = words_of("ways") | words_of("leading")
+_PASSABLE = word_group("ways") | word_group("leading")
 """Nouns and verbs of which a text has one if it tells of a way."""
 _LIES = re.compile(
     rf"(?:the|your|an?) (?P<place>{NAME}) (?:is|are|lies)(?: back| just| also)?"

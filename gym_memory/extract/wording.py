@@ -10,7 +10,7 @@ from gym_memory.core.text import letter_words
 
 __all__ = ["ARE", "BE", "BY", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE", "ON_IN"]
 __all__ += ["POSED", "SEE", "STOP", "THINGS", "YOU", "either", "phrases"]
-__all__ += ["words_of"]
+__all__ += ["word_group"]
 
 _GROUPS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
 
@@ -25,7 +25,7 @@ def either(group: str) -> str:
     return f"(?:{'|'.join(phrases(group))})"
 
 
-def words_of(group: str) -> frozenset[str]:
+def word_group(group: str) -> frozenset[str]:
     """Return the words of a group, with and without each letter that is optional."""
     forms = ((word.replace("?", ""), re.sub(r".\?", "", word)) for word in phrases(group))
     return frozenset(form for both in forms for form in both)
