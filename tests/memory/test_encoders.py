@@ -152,6 +152,18 @@ def test_make_encoder() -> None:
             make_encoder(wrong)
 
 
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[Any]:
+    """Give torch so many threads; yield it."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield torch
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_sentence_encoder(sentence) -> None:
     vectors = sentence.encode(TEXTS)
     assert is_unit(vectors, len(TEXTS), 384)
@@ -166,7 +178,8 @@ def test_minilm_has_the_bits_of_sentence_transformers(sentence) -> None:
     folder = str(pretrained.find_model("all-MiniLM-L6-v2"))
     theirs = sentence_transformers.SentenceTransformer(folder, device="cpu", local_files_only=True)
     texts = [*TEXTS, "long " * 400, "caf\xe9 \N{RED APPLE}"]
-    assert (sentence.encode(texts) == unit(theirs.encode(texts, batch_size=1))).all()
+    with threads(1):
+        assert (sentence.encode(texts) == unit(theirs.encode(texts, batch_size=1))).all()
 
 
 def test_new_texts_do_not_import_sentence_transformers(sentence, python) -> None:
@@ -212,14 +225,9 @@ def test_bits_do_not_depend_on_the_batch(sentence) -> None:
 
 
 def test_torch_keeps_its_threads(sentence) -> None:
-    torch = pytest.importorskip("torch")
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
+    with threads(2) as torch:
         sentence.encode(["x"])
         assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_onnx_gives_the_vectors_of_torch(sentence, onnx) -> None:
