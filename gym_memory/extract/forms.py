@@ -482,21 +482,7 @@ _NEAR_WORDS = (frozenset(letter_words(BY + POSED)) | {"half", "hidden"}) - _AT_S
 _WITHIN_WORDS = frozenset(("in", "inside", "on", "under", "underneath", "upon", "from"))
 _HAVING_WORDS = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATE_WORDS = frozenset(
-    (
-        "is",
-        "are",
-        "look",
-        "looks",
-        "seem",
-        "seems",
-        "appear",
-        "appears",
-        "s",
-        "open",
-        "ajar",
-        "shut",
-        "closed",
-    )
+    letter_words("is are look looks seem seems appear appears s open ajar shut closed")
 )
 _COMING_WORDS = frozenset(("from", "view", "here"))
 _GOING_WORDS = (_DIRECTION_WORDS - {"in"}) | {"off", "away", "back"}
