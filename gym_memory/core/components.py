@@ -154,7 +154,7 @@ MEMORIES = {
     ),
     "history": Component(
         "gym_memory.memory.history:History",
-        "The latest (action, observation) pairs of the episode that fit, as a transcript.",
+        "Latest (action, observation) pairs of the episode that fit, as a transcript.",
     ),
     "ldm2": Component(
         "gym_memory.memory.ldm2.memory:LDM2",

@@ -51,7 +51,7 @@ def test_every_setting_has_a_row_and_a_meaning(name: str) -> None:
 
 def test_a_memory_without_a_page_gets_one() -> None:
     page = memory_tables.page("history")
-    assert page.startswith("# history\n\nThe latest (action, observation) pairs")
+    assert page.startswith("# history\n\nLatest (action, observation) pairs")
 
 
 def test_every_kind_of_question_has_a_row() -> None:
