@@ -17,7 +17,7 @@ import numpy as np
 
 from gym_memory.baselines.rules.base import AdvisedPolicy
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Aim, Kind, Move, only
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, if_any
 from gym_memory.core.records import Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.games.alfworld.rules import HouseholdTask, goal_in
@@ -26,11 +26,11 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["Chance", "HouseholdStep", "Searcher", "chance", "kind_of"]
 
 _CHANCE_ELSEWHERE = 0.005
-"""Probability of a kind of object in furniture where no train game has one."""
+"""Probability of finding an object in furniture where no train game puts its kind."""
 
 
 @lru_cache(maxsize=1)
-def _shares() -> dict[str, dict[str, float]]:
+def _placement_shares() -> dict[str, dict[str, float]]:
     source = files("gym_memory.baselines.rules") / "alfworld.json"
     shares: dict[str, dict[str, float]] = json.loads(source.read_text(encoding="utf-8"))["share"]
     return shares
@@ -46,14 +46,14 @@ def kind_of(name: str) -> str:
 
 
 def chance(thing: str, furniture: str) -> float:
-    """Return the probability, in (0, 1], that furniture (``desk 2``) has a kind (``mug``)."""
-    return max(_shares().get(thing, {}).get(kind_of(furniture), 0.0), _CHANCE_ELSEWHERE)
+    """Return the probability, in (0, 1], that furniture (``desk 2``) holds a kind (``mug``)."""
+    return max(_placement_shares().get(thing, {}).get(kind_of(furniture), 0.0), _CHANCE_ELSEWHERE)
 
 
 Chance = Callable[[str, str], float]
-"""Return the probability that furniture (second) has an object of a kind (first)."""
+"""A function from a kind of object and furniture to a probability."""
 
-_APPLIANCE = {
+_APPLIANCES = {
     "clean": ("clean", "sinkbasin"),
     "hot": ("heat", "microwave"),
     "cool": ("cool", "fridge"),
@@ -68,8 +68,8 @@ class HouseholdStep:
     Args:
         beliefs: Beliefs from the observation.
         goal: The task.
-        chance: Probabilities of where things are.
-        rng: Generator that chooses where to look if the memory forgets the searched places.
+        chance: Probability that furniture holds a kind of object.
+        rng: Generator for the choice of furniture if the memory forgets searched places.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class HouseholdStep:
         offered = [a.removeprefix("go to ") for a in beliefs.options("go")]
         known = [*offered, *beliefs.subjects("is in", "room"), self.here]
         self.furniture = sorted(
-            (name for name in dict.fromkeys(known) if _NUMBER.search(name)), key=_in_order
+            (name for name in dict.fromkeys(known) if _NUMBER.search(name)), key=_by_kind_and_number
         )
 
     def next_move(self) -> Move | None:
@@ -90,7 +90,7 @@ class HouseholdStep:
             return self._fetch()
         thing = self.held[0]
         if kind_of(thing) != self.goal.thing:
-            return self._get_rid_of(thing)
+            return self._put_away(thing)
         if self.goal.lamp:
             return self._look_at(thing)
         return self._treat(thing) or self._bring(thing)
@@ -100,7 +100,7 @@ class HouseholdStep:
     def _fetch(self) -> Move | None:
         aim = Aim(f"find {self.goal.thing}", Kind.FIND)
         done = self._delivered()
-        for thing in self._known(self.goal.thing):
+        for thing in self._located(self.goal.thing):
             holder = self.beliefs.holder(thing)
             if holder == done:
                 continue
@@ -111,12 +111,12 @@ class HouseholdStep:
                 return self._go(holder, Aim(f"fetch {thing}"))
         return self._search(self.goal.thing, aim)
 
-    def _known(self, kind: str) -> list[str]:
+    def _located(self, kind: str) -> list[str]:
         """Return the located objects of a kind, those within reach first."""
         found = [
             fact.subject
             for place in self.furniture
-            for fact in self._inside(place)
+            for fact in self._contents(place)
             if kind_of(fact.subject) == kind
         ]
         return sorted(found, key=lambda thing: self.beliefs.holder(thing) != self.here)
@@ -125,13 +125,13 @@ class HouseholdStep:
         if self.goal.number == 1:
             return ""
         counts = {
-            place: sum(kind_of(fact.subject) == self.goal.thing for fact in self._inside(place))
-            for place in self._targets()
+            place: sum(kind_of(fact.subject) == self.goal.thing for fact in self._contents(place))
+            for place in self._target_places()
         }
         best = max(counts, key=lambda place: counts[place], default="")
         return best if counts.get(best) else ""
 
-    def _inside(self, place: str) -> list[Triple]:
+    def _contents(self, place: str) -> list[Triple]:
         return [
             fact
             for fact in self.beliefs.graph.incoming(place)
@@ -140,8 +140,8 @@ class HouseholdStep:
 
     # ------------------------------------------------------------ with something in hand
 
-    def _get_rid_of(self, thing: str) -> Move | None:
-        for action in self._puts(thing):
+    def _put_away(self, thing: str) -> Move | None:
+        for action in self._putting_actions(thing):
             return Move(action, Aim(f"put down {thing}"))
         free = [
             place
@@ -156,7 +156,7 @@ class HouseholdStep:
         for action in self.beliefs.options("use"):
             if kind_of(action.removeprefix("use ")) == self.goal.lamp:
                 return Move(action, Aim(f"look at {thing}", Kind.READ))
-        for lamp in self._known(self.goal.lamp):
+        for lamp in self._located(self.goal.lamp):
             if self.beliefs.holder(lamp) != self.here:
                 aim = Aim(f"look at {thing} with {lamp}", Kind.READ)
                 return self._go(self.beliefs.holder(lamp), aim)
@@ -166,7 +166,7 @@ class HouseholdStep:
         state, bringing = self.goal.state, self.beliefs.plan.aim.text.startswith(f"bring {thing}")
         if not state or self.beliefs.is_state(thing, state) or bringing:
             return None
-        verb, appliance = _APPLIANCE[state]
+        verb, appliance = _APPLIANCES[state]
         for action in self.beliefs.options(verb):
             if action.startswith(f"{verb} {thing} with "):
                 return Move(action, Aim(f"{verb} {thing}"))
@@ -177,8 +177,8 @@ class HouseholdStep:
     def _bring(self, thing: str) -> Move | None:
         aim = Aim(f"bring {thing} to {self.goal.place}")
         done = self._delivered()
-        targets = [done] if done else self._targets()
-        for action in self._puts(thing):
+        targets = [done] if done else self._target_places()
+        for action in self._putting_actions(thing):
             if action.endswith(tuple(f" {place}" for place in targets)):
                 return Move(action, aim)
         if self.here in targets and f"open {self.here}" in self.beliefs.actions:
@@ -186,12 +186,12 @@ class HouseholdStep:
         going = [place for place in targets if place != self.here]
         return self._go(going[0], aim) if going else None
 
-    def _targets(self) -> list[str]:
+    def _target_places(self) -> list[str]:
         """Return furniture of the target kind, open pieces and those without a door first."""
         found = [place for place in self.furniture if kind_of(place) == self.goal.place]
         return sorted(found, key=lambda place: not self._searched(place))
 
-    def _puts(self, thing: str) -> Iterator[str]:
+    def _putting_actions(self, thing: str) -> Iterator[str]:
         for action in self.beliefs.options("move", "put"):
             if action.split(" ", 1)[1].startswith(f"{thing} "):
                 yield action
@@ -199,10 +199,10 @@ class HouseholdStep:
     # ------------------------------------------------------------ searching
 
     def _search(self, kind: str, aim: Aim) -> Move | None:
-        """Look where an object is most likely for the steps that it takes to get there.
+        """Go to the furniture with the best ratio of probability to steps.
 
-        Without a memory of earlier looks the best place would be visited forever, so then the place
-        is drawn at random, weighted by probability.
+        If the memory forgets which furniture was searched, draw it with these ratios as weights,
+        since the best one would be visited forever.
         """
         if self.here and not self._searched(self.here) and self.beliefs.can(f"open {self.here}"):
             return Move(f"open {self.here}", aim)
@@ -218,10 +218,10 @@ class HouseholdStep:
         return self._go(left[int(self._rng.choice(len(left), p=worth / worth.sum()))], aim)
 
     def _searched(self, place: str) -> bool:
-        return bool(self._inside(place)) or self.beliefs.is_state(place, "empty")
+        return bool(self._contents(place)) or self.beliefs.is_state(place, "empty")
 
     def _is_shut(self, place: str) -> bool:
-        """True if a place must be opened first; an unseen one is assumed to be like its kind."""
+        """True if a place must be opened first, judged by its kind if it was never seen."""
         like = [place, *(p for p in self.furniture if kind_of(p) == kind_of(place))]
         states = [self.beliefs.openness(p) for p in like]
         return next((state == "closed" for state in states if state), False)
@@ -233,7 +233,7 @@ class HouseholdStep:
         return Move("look", aim)
 
 
-def _in_order(name: str) -> tuple[str, int]:
+def _by_kind_and_number(name: str) -> tuple[str, int]:
     found = _NUMBER.search(name)
     return kind_of(name), int(found[0]) if found else 0
 
@@ -242,20 +242,20 @@ class Searcher(AdvisedPolicy):
     """An ALFWorld player for all six task types; it explores if the task has another type.
 
     Args:
-        habits: Whether it knows where objects usually are; else all furniture is equally likely.
+        habits: Whether to use knowledge of usual places; else all furniture is equally likely.
     """
 
     def __init__(self, habits: bool = True) -> None:
         super().__init__(self._run_errand)
         check_flag("habits", habits)
-        self._chance = chance if habits else _anywhere
+        self._chance = chance if habits else _equal_chance
 
     def _run_errand(self, beliefs: Beliefs) -> tuple[Move, ...]:
         goal = goal_in(beliefs.task.goal)
         if goal is None:
             return ()
-        return only(HouseholdStep(beliefs, goal, self._chance, self.rng).next_move())
+        return if_any(HouseholdStep(beliefs, goal, self._chance, self.rng).next_move())
 
 
-def _anywhere(thing: str, furniture: str) -> float:
+def _equal_chance(thing: str, furniture: str) -> float:
     return 1.0

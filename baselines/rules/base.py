@@ -1,4 +1,4 @@
-"""Bases of rule-based players, and the moves that each knows: going, exploring, trying."""
+"""Base classes of rule-based players, and moves that all share: going, exploring, trying."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rules.beliefs import Beliefs, Transcript
-from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, track_novelty
 from gym_memory.core.records import Observation, PlanState, Step, Task, changed
 from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
@@ -23,32 +23,34 @@ __all__ += ["seek_new", "shows_only", "step_towards", "try_any", "try_new"]
 
 _WANDERING = Aim("wander", Kind.WANDER)
 _PROMISING, _USUAL, _IDLE, _RISKY = range(4)
-"""Ranks of verbs, in the order in which they are tried."""
-_SAME_AGAIN = ("look", "inventory", "wait", "help")
-_SHOWING = (*_SAME_AGAIN, "examine", "read", "goal")
+"""Ranks of verbs; lower ranks are tried first."""
+_STATUS_VERBS = ("look", "inventory", "wait", "help")
+_PASSIVE_VERBS = (*_STATUS_VERBS, "examine", "read", "goal")
 """Verbs that change nothing."""
-_FINAL = ("eat", "drink", "burn", "break", "throw", "attack", "kill")
+_IRREVERSIBLE_VERBS = ("eat", "drink", "burn", "break", "throw", "attack", "kill")
 """Verbs that cannot be undone."""
-_KINDS = {
+_VERB_RANKS = {
     **dict.fromkeys(("take", "open", "unlock", "read", "get", "search"), _PROMISING),
-    **dict.fromkeys((*_SAME_AGAIN, "drop"), _IDLE),
-    **dict.fromkeys((*_FINAL, "jump", "cook", "chop", "slice", "dice", "close", "lock"), _RISKY),
+    **dict.fromkeys((*_STATUS_VERBS, "drop"), _IDLE),
+    **dict.fromkeys(
+        (*_IRREVERSIBLE_VERBS, "jump", "cook", "chop", "slice", "dice", "close", "lock"), _RISKY
+    ),
 }
 """Ranks of the first words of actions; all others are usual."""
-_RANKS_A_TRY = 2
+_RANKS_LOST_PER_TRY = 2
 """Ranks that an action loses by each earlier try."""
 
 
 _DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
 _MOST_REPETITIONS = 3
-"""Repetitions of an action, or steps without anything new, after which it is given up."""
+"""Repetitions of an action, or steps without anything new, before it is given up."""
 
 
 def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
-    """Return the most promising valid action that was tried least here; ties are drawn.
+    """Return the valid action of the best rank; ties are broken at random.
 
-    Actions on a held thing that the task or a text names come earlier, those that only show what is
-    in view late, irreversible ones last. Actions without effect in the present situation are
+    A rank depends on the verb and on the number of tries here. Actions on a held thing that the
+    task or a text names rank higher. Actions that had no effect in the present situation are
     repeated only if nothing else is left, the oldest first.
     """
     vain = beliefs.plan.vain
@@ -58,22 +60,22 @@ def try_new(beliefs: Beliefs, rng: np.random.Generator) -> Move:
     if vain and all(action in vain for action in actions):
         return Move(min(actions, key=vain.index), _WANDERING)
     actions = tuple(action for action in actions if action not in vain)
-    dull = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a in actions}
+    ranks = {a: _VERB_RANKS.get(a.split(" ")[0], _USUAL) for a in actions}
     wanted = [thing for thing in beliefs.held() if beliefs.is_mentioned(thing)]
-    for action, kind in dull.items():
+    for action, kind in ranks.items():
         if kind == _USUAL and any(f" {thing} " in f"{action} " for thing in wanted):
-            dull[action] = _PROMISING
+            ranks[action] = _PROMISING
         if not action.startswith("go "):
-            dull[action] += _RANKS_A_TRY * beliefs.tried(action)
-    least = [action for action in dull if dull[action] == min(dull.values())]
-    return Move(least[int(rng.integers(len(least)))], _WANDERING)
+            ranks[action] += _RANKS_LOST_PER_TRY * beliefs.tried(action)
+    best = [action for action in ranks if ranks[action] == min(ranks.values())]
+    return Move(best[int(rng.integers(len(best)))], _WANDERING)
 
 
 def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
-    """Yield untried actions in a world without a request, the most promising first.
+    """Yield actions for a task that requests nothing specific, the most promising first.
 
-    Here, things to take, open or read come before ways, and ways before other actions. The nearest
-    unexplored exit follows, then placements, then the least used way out.
+    The order is: promising verbs (take, open, read), unused ways out, other untried actions, the
+    nearest unexplored exit, placements, the least used way out.
     """
     tried = {action: beliefs.tried(action) for action in beliefs.actions}
     back = f"go {OPPOSITE[beliefs.plan.action.removeprefix('go ')]}"
@@ -81,7 +83,7 @@ def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
     going = beliefs.options("go")
     ways = [going[i] for i in rng.permutation(len(going))]
     ways.sort(key=lambda way: (tried[way], way.removeprefix("go ") not in exits, way == back))
-    kinds = {a: _KINDS.get(a.split(" ")[0], _USUAL) for a, n in tried.items() if not n}
+    kinds = {a: _VERB_RANKS.get(a.split(" ")[0], _USUAL) for a, n in tried.items() if not n}
     promising = [a for a, kind in kinds.items() if kind == _PROMISING]
     usual = [a for a, kind in kinds.items() if kind == _USUAL and a not in ways]
     puts = [a for a in usual if a.startswith(("put ", "insert "))]
@@ -102,7 +104,7 @@ def seek_new(beliefs: Beliefs, rng: np.random.Generator) -> Iterator[Move]:
 
 def shows_only(action: str) -> bool:
     """True if an action only shows what is there and changes nothing."""
-    return action.split(" ")[0] in _SHOWING
+    return action.split(" ")[0] in _PASSIVE_VERBS
 
 
 def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
@@ -112,7 +114,7 @@ def try_any(beliefs: Beliefs, rng: np.random.Generator) -> Move | None:
     """
     vain = beliefs.plan.vain
     actions = [action for action in beliefs.actions if action not in vain]
-    doing = [a for a in actions if not shows_only(a) and a.split(" ")[0] not in _FINAL]
+    doing = [a for a in actions if not shows_only(a) and a.split(" ")[0] not in _IRREVERSIBLE_VERBS]
     if not doing:
         return None
     return Move(doing[int(rng.integers(len(doing)))], Aim("wander, try anything", Kind.WANDER))
@@ -124,33 +126,33 @@ def _path(beliefs: Beliefs, place: str) -> list[str] | None:
 
 
 def step_towards(beliefs: Beliefs, place: str) -> str | None:
-    """Return the next action on the shortest known way to a place; None if there is none."""
+    """Return the first action on the shortest known way to a place; None if there is no way."""
     path = _path(beliefs, place)
-    return _leave(beliefs, path[0]) if path else None
+    return _leave_by(beliefs, path[0]) if path else None
 
 
 def go_to(beliefs: Beliefs, place: str, aim: Aim) -> Move | None:
-    """Return a move towards a place; the rest of the way goes into the aim."""
-    return _along(beliefs, _path(beliefs, place), aim)
+    """Return a move towards a place, whose aim keeps the rest of the route."""
+    return _start_path(beliefs, _path(beliefs, place), aim)
 
 
 def follow(beliefs: Beliefs) -> Move | None:
-    """Return the next move of the way that the last aim planned.
+    """Return the next move on the route of the last aim.
 
-    A planned way stays valid although the map behind it is no longer recalled.
+    The route stays valid if the map is no longer recalled.
     """
-    return _along(beliefs, list(beliefs.plan.aim.route), beliefs.plan.aim)
+    return _start_path(beliefs, list(beliefs.plan.aim.route), beliefs.plan.aim)
 
 
-def _along(beliefs: Beliefs, path: list[str] | None, aim: Aim) -> Move | None:
-    action = _leave(beliefs, path[0]) if path else None
+def _start_path(beliefs: Beliefs, path: list[str] | None, aim: Aim) -> Move | None:
+    action = _leave_by(beliefs, path[0]) if path else None
     if not path or not action:
         return None
     rest = path[1:] if action == f"go {path[0]}" else path
     return Move(action, changed(aim, route=tuple(rest)))
 
 
-def _leave(beliefs: Beliefs, direction: str) -> str | None:
+def _leave_by(beliefs: Beliefs, direction: str) -> str | None:
     action = f"go {direction}"
     shut = beliefs.openness(beliefs.door(beliefs.here, direction)) in ("closed", "locked")
     if beliefs.can(action) and beliefs.actions and not shut:
@@ -171,17 +173,17 @@ def _open_way(beliefs: Beliefs, direction: str) -> str | None:
 def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
     """Return a move towards an unexplored exit, or through it.
 
-    The nearest exit is chosen unless the plan leads to another: recalls differ from place to place,
-    and the player would turn back at every step. The exit becomes part of the aim.
+    The planned exit is kept, else the nearest one is chosen. Without this, recalls that differ
+    between places could make the player turn back at every step.
     """
     frontier = [exit_ for _, exit_ in beliefs.frontier()]
     plan = beliefs.plan
     planned = plan.aim.exit
     here = planned is not None and planned[0] == beliefs.here
-    failed = here and not beliefs.shows_place  # a move that succeeds shows the new place
+    failed = here and not beliefs.shows_place  # a successful move shows the new place
     if planned and failed and plan.action == f"go {planned[1]}":
         opening = _open_way(beliefs, planned[1]) if beliefs.actions else None
-        if opening:  # a door believed open, or of unknown name
+        if opening:  # the door was believed open or had no known name
             return Move(opening, changed(aim, exit=(beliefs.here, planned[1])))
         frontier.sort(key=lambda exit_: exit_ == (beliefs.here, planned[1]))
     elif planned and plan.aim.text.startswith(aim.text):
@@ -194,16 +196,16 @@ def explore(beliefs: Beliefs, aim: Aim) -> Move | None:
         if path is not None:
             if direction in DIRECTIONS:
                 through = changed(aim, exit=(place, direction))
-            else:  # a named exit may be none: it is tried once
+            else:  # a named exit may not exist, so it is tried once
                 through = changed(aim, text=f"{aim.text}, {direction} of {place}")
-            move = _along(beliefs, [*path, direction], through)
+            move = _start_path(beliefs, [*path, direction], through)
             if move is not None:
                 return move
     return _wait_for_way(beliefs, aim)
 
 
 def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Wait a step for the way to an exit that the memory knows; the aim names the exit."""
+    """Return a look whose aim names a far exit, so that the memory may recall the way."""
     far = beliefs.far_exits()
     if not far:
         return None
@@ -213,7 +215,7 @@ def _wait_for_way(beliefs: Beliefs, aim: Aim) -> Move | None:
 
 
 def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
-    """Return a move that opens something shut here, to see its contents."""
+    """Return a move that opens a closed thing here, to see its contents."""
     for thing in beliefs.contents(beliefs.here):
         opening = beliefs.opening(thing)
         if opening and beliefs.openness(thing) != "open":
@@ -227,14 +229,13 @@ def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
 class RulePolicy(Policy):
     """A policy that reads the observation by the extraction rules of its dialect.
 
-    Between steps it keeps the plan that it publishes as ``focus``, and the part of a growing
-    transcript that it has read.
+    Between steps it keeps its plan, published as ``focus``, and the graph of the transcript so far.
     """
 
     start: ClassVar[PlanState] = PlanState()
     """Plan before the first step."""
     dialect: ClassVar[str] = "textworld"
-    """Dialect to read by if the info of the reset names none."""
+    """Dialect of the extraction rules if the reset info names none."""
 
     def __init__(self) -> None:
         self.rng = np.random.default_rng(0)
@@ -254,7 +255,7 @@ class RulePolicy(Policy):
         return Task(self._task_id, obs["task"], self._dialect)
 
     def _place(self, obs: Observation) -> str:
-        """Return the place that the observation names; empty without one."""
+        """Return the place that the observation names, or an empty string."""
         rules = get_extractor(self._dialect)
         found = rules.extract(Step(0, obs["text"]), TemporalGraph(), self._task(obs))
         places = [m.triple.object for m in found.mentions if m.triple[:2] == (PLAYER, "is in")]
@@ -267,18 +268,20 @@ Advisor = Callable[[Beliefs], Iterable[Move]]
 """A function from beliefs to possible moves, the best first."""
 
 _PATIENCE = 10
-"""Steps without anything new, after which an aim is given up."""
-_RESTLESS = 3
-"""Steps without anything new, after which a player without memory stops looking at things."""
-_WITHOUT_EFFECT_TWICE = ("examine ", "read ", "take ", "open ", "unlock ")
-"""Actions that change nothing when repeated at once."""
+"""Steps without anything new before an aim is given up."""
+_PATIENCE_WITHOUT_MEMORY = 3
+"""Steps without anything new before a player without memory tries any action."""
+_IDEMPOTENT_ACTIONS = ("examine ", "read ", "take ", "open ", "unlock ")
+"""Actions whose immediate repetition changes nothing."""
 
 
 class AdvisedPolicy(RulePolicy):
-    """A policy that follows the first possible advice of its advisors, else tries new things.
+    """A policy that makes the first possible move of its advisors, else tries new actions.
 
-    It gives up an aim that failed a few times, or that brought nothing new for many steps.
-    ``advisors`` are in order, the most urgent first.
+    It gives up an aim after a few failures or many steps without anything new.
+
+    Args:
+        advisors: Sources of moves, the most urgent first.
     """
 
     start: ClassVar[Plan] = Plan()
@@ -289,22 +292,24 @@ class AdvisedPolicy(RulePolicy):
         self._advisors = advisors
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action; publishes the plan behind it as ``focus``."""
+        """Return the next action and publish its plan as ``focus``."""
         plan = self.focus
-        idle, seen = saw(plan, obs["text"], obs["inventory"])
+        idle, seen = track_novelty(plan, obs["text"], obs["inventory"])
         plan = changed(plan, idle=idle, seen=seen)
         if idle == 0:
-            plan = plan.take_up()
+            plan = plan.resume_exploring()
         elif idle >= _PATIENCE and not plan.aim.waits:
             plan = changed(plan.give_up(plan.aim), idle=1)
         rules = get_extractor(self._dialect)
         t = info.get("moves")
         beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)
-        if not getattr(rules, "complete", False):  # else giving up aims ends every circle
+        if not getattr(
+            rules, "complete", False
+        ):  # with complete rules, giving up aims ends every loop
             plan = beliefs.plan = plan.in_situation(beliefs.here, obs)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
-        if forgets and plan.idle >= _RESTLESS and shows_only(move.action):
+        if forgets and plan.idle >= _PATIENCE_WITHOUT_MEMORY and shows_only(move.action):
             move = try_any(beliefs, self.rng) or move
         self.focus = plan.after(move)
         return beliefs.spelled(move.action)
@@ -317,7 +322,7 @@ class AdvisedPolicy(RulePolicy):
                     and not plan.has_given_up(move.aim)
                     and not plan.is_vain(move)
                     and not (
-                        move.action == plan.action and move.action.startswith(_WITHOUT_EFFECT_TWICE)
+                        move.action == plan.action and move.action.startswith(_IDEMPOTENT_ACTIONS)
                     )
                 ):
                     return move

@@ -1,7 +1,7 @@
-"""Beliefs of a player: a graph of what is recalled and in view.
+"""Beliefs of a player: a graph of recalled facts and of those in view.
 
-Recalled text is read with the extraction rules that build the graph memories. Players use one
-spelling of commands (``go north``, ``take lamp``), which is translated to that of the game.
+The extraction rules of the graph memories also read recalled text. Players use one spelling of
+commands (``go north``, ``take lamp``), which is translated to the game's.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ __all__ = ["Beliefs", "Transcript", "canonical"]
 
 
 _TAKING = re.compile(r"(?:pick up|get|grab) (?!in\b|on\b|out\b|off\b|up\b)(?=\w)")
-_LOOKING = frozenset(("look around", "l"))
-_INTO = re.compile(r"(?:put|place|insert) (?P<thing>.+) (?:in|into|inside) (?P<holder>.+)")
-_APPLIANCE = re.compile(r"(?P<cook>cook .+) (?:in|on|using) (?P<appliance>.+)")
+_LOOKS = frozenset(("look around", "l"))
+_INSERTING = re.compile(r"(?:put|place|insert) (?P<thing>.+) (?:in|into|inside) (?P<holder>.+)")
+_COOKING = re.compile(r"(?P<cook>cook .+) (?:in|on|using) (?P<appliance>.+)")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -68,12 +68,12 @@ def canonical(action: str) -> str:
     direction = direction_in(action)
     if direction:
         return f"go {direction}"
-    if action in _LOOKING:
+    if action in _LOOKS:
         return "look"
-    cooked = _APPLIANCE.fullmatch(action)
+    cooked = _COOKING.fullmatch(action)
     if cooked:
         return f"{cooked['cook']} with {cooked['appliance']}"
-    into = _INTO.fullmatch(action)
+    into = _INSERTING.fullmatch(action)
     if into:
         return f"insert {into['thing']} into {into['holder']}"
     action = action.replace("put down ", "drop ", 1) if action.startswith("put down ") else action
@@ -81,7 +81,7 @@ def canonical(action: str) -> str:
 
 
 class Transcript:
-    """A graph of a transcript; as the transcript grows, only new entries are read."""
+    """A graph of a growing transcript, of which only new entries are read."""
 
     def __init__(self) -> None:
         self._task: Task | None = None
@@ -105,7 +105,7 @@ class Transcript:
 
 
 def _is_gap(before: int | None, after: int | None) -> bool:
-    """True if steps are missing between two, so that the agent may have moved."""
+    """True if steps are missing between two steps, so the agent may have moved."""
     return before is not None and after is not None and after > before + 1
 
 
@@ -118,7 +118,7 @@ class Beliefs:
         task: The task.
         plan: The policy's plan, with its last action.
         rng: Draws the order of equal exits; None keeps it.
-        transcript: Reader of recalled text, which keeps what it read at earlier steps.
+        transcript: Graph of the recalled text, kept between steps.
         t: The present step; None if unknown.
     """
 
@@ -142,13 +142,13 @@ class Beliefs:
         self.actions = tuple(self._spelling)
         self._options: dict[tuple[str, ...], tuple[str, ...]] = {}
         if obs["triples"]:
-            # Of facts that contradict each other the first one counts.
+            # If facts contradict each other, the first one counts.
             self.graph = TemporalGraph.of(reversed(obs["triples"]))
             if " " not in action or action.startswith("go "):
-                action = "look"  # the facts already have what an opening showed, and the new place
+                action = "look"  # the facts already include its effects
         else:
             text = obs["memory"]
-            for lesson in obs["lessons"]:  # lessons are about other games
+            for lesson in obs["lessons"]:  # lessons describe other games
                 text = text.replace(lesson, "")
             last, reward = self._read(text, extractor, transcript or Transcript(), t)
             action = last or action
@@ -158,14 +158,14 @@ class Beliefs:
         self._mentions = seen.mentions
         apply(seen, self.graph, now)
         self.here = current_place(self.graph) or ""
-        self._named: dict[str, frozenset[str]] = {}
-        self._known: dict[str, dict[str, str]] = {}
-        self._leaving: dict[str, list[str]] = {}
+        self._names_in: dict[str, frozenset[str]] = {}
+        self._ways_of: dict[str, dict[str, str]] = {}
+        self._exits_of: dict[str, list[str]] = {}
 
     def _read(
         self, text: str, extractor: Extractor, transcript: Transcript, t: int | None
     ) -> tuple[str, float]:
-        """Read recalled text; if it ends in an action, return that and what it earned."""
+        """Read recalled text; return the action that it ends with, if any, and its reward."""
         before, entries = split_entries(text)
         dangling, reward = "", 0.0
         if entries and entries[-1].action and not entries[-1].text:
@@ -186,11 +186,11 @@ class Beliefs:
     # ------------------------------------------------------------ actions
 
     def can(self, action: str) -> bool:
-        """True if an action is valid; without a list every action is tried."""
+        """True if an action is valid; without a list of valid actions, any action counts."""
         return action in self._spelling if self.actions else True
 
     def spelled(self, action: str) -> str:
-        """Return an action in the game's spelling; facts and conclusions are lower case."""
+        """Return an action in the game's spelling."""
         return self._spelling.get(action, action)
 
     def options(self, *starts: str) -> tuple[str, ...]:
@@ -203,14 +203,14 @@ class Beliefs:
         return found
 
     def taking(self, thing: str) -> str | None:
-        """Return the action that takes a thing, from anywhere; None if no valid one does."""
+        """Return the action that takes a thing, from any holder; None if none is valid."""
         if not self.actions:
             return f"take {thing}"
         taken = f"take {thing} from "
         return next((a for a in self.options("take") if f"{a} from ".startswith(taken)), None)
 
     def putting(self, thing: str, holder: str) -> str | None:
-        """Return the action that puts a thing on or into another; None if no valid one does."""
+        """Return the action that puts a thing on or into a holder; None if none is valid."""
         actions = (f"put {thing} on {holder}", f"insert {thing} into {holder}")
         return next((a for a in actions if self.can(a)), None)
 
@@ -230,17 +230,17 @@ class Beliefs:
         return [thing for thing, held, _ in self.graph.incoming(obj) if held == relation]
 
     def ingredients(self) -> list[str]:
-        """Return the ingredients of recipes, and foods that need a preparation."""
+        """Return the ingredients of the recipe and other foods to prepare."""
         due = [thing for thing, relation, _ in self.graph.live() if relation == "needs to be"]
         return list(dict.fromkeys((*self.objects("recipe", "requires"), *due)))
 
     def held(self) -> list[str]:
-        """Return what the agent carries."""
+        """Return the things that the agent carries."""
         return [t.subject for t in self.graph.incoming(INVENTORY) if t.relation in LOCATIONS]
 
     @cached_property
     def things(self) -> list[str]:
-        """Return every thing with a known location."""
+        """Return the things with a known location."""
         placed = {fact[0] for fact in self.graph.live() if fact[1] in LOCATIONS} - {PLAYER}
         return [name for name in self.graph.entities() if name in placed]
 
@@ -249,18 +249,18 @@ class Beliefs:
         return self.holder(thing) == INVENTORY
 
     def holder(self, thing: str) -> str:
-        """Return what a thing is in or on; empty if unknown."""
+        """Return the holder of a thing; empty if unknown."""
         place = self.graph.value(thing, "location")
         return place.object if place else ""
 
     def put_before(self, thing: str) -> list[str]:
-        """Return everything that the agent ever put a thing on or in."""
+        """Return the holders on or in which the agent has put a thing."""
         return [*self.objects(thing, "was put on"), *self.objects(thing, "was put in")]
 
     def room_of(self, thing: str) -> str:
         """Return the outermost holder of a thing, usually a room; "" if unknown.
 
-        A carried thing is ``here``. The room may be missing from the recalled map.
+        A carried thing is in the present room. The recalled map may lack the room.
         """
         outer = outermost(self.graph, thing)
         if outer == INVENTORY != thing:
@@ -268,7 +268,7 @@ class Beliefs:
         return outer if outer != thing or self.is_place(thing) else ""
 
     def is_place(self, name: str) -> bool:
-        """True if a name is a room: the agent is there, or ways lead from it."""
+        """True if a name is a room: the agent is in it, or it has exits."""
         if name == self.here:
             return True
         return any(
@@ -277,7 +277,7 @@ class Beliefs:
         )
 
     def contents(self, name: str) -> list[str]:
-        """Return all things in or on a place or thing, at any depth, the outermost first."""
+        """Return all things in or on a place or thing, at any depth, outermost first."""
         queue = [name]
         for current in queue:
             queue += [
@@ -292,33 +292,33 @@ class Beliefs:
         return Triple(thing, "is", state) in self.graph
 
     def openness(self, thing: str) -> str:
-        """Return ``open``, ``closed``, ``locked`` or "" if unknown."""
+        """Return ``open``, ``closed`` or ``locked``; empty if unknown."""
         state = self.graph.value(thing, "openness")
         return state.object if state else ""
 
     def door(self, place: str, direction: str) -> str:
-        """Return the door in an exit, "" if none is known."""
+        """Return the door in a direction; empty if none is known."""
         return next(iter(self.objects(place, door_relation(direction))), "")
 
     def is_named(self, thing: str, text: str) -> bool:
-        """True if a lower-case text has a thing's full name or an unambiguous part of it."""
+        """True if a lower-case text has the name of a thing or an unambiguous part of it."""
         if thing in text and re.search(rf"\b{re.escape(thing)}(?!\w)", text):
             return True
         return any(noun in text for noun in nouns(thing)) and thing in self._named_in(text)
 
     def _named_in(self, text: str) -> frozenset[str]:
-        named = self._named.get(text)
+        named = self._names_in.get(text)
         if named is None:
-            named = self._named[text] = named_in(text, self.graph.entities())
+            named = self._names_in[text] = named_in(text, self.graph.entities())
         return named
 
     def is_mentioned(self, thing: str) -> bool:
-        """True if the task or a text that was read mentions a thing."""
+        """True if the task or a text read so far mentions a thing."""
         texts = (self.task.goal, *self.texts_read())
         return any(self.is_named(thing, text.lower()) for text in texts)
 
     def texts_read(self) -> list[str]:
-        """Return the texts that were read, word for word."""
+        """Return the texts read so far, verbatim."""
         return [t.object for t in self.graph.live() if t.relation in VERBATIM]
 
     def tried(self, action: str) -> int:
@@ -335,19 +335,19 @@ class Beliefs:
     # ------------------------------------------------------------ the map
 
     def ways(self, place: str) -> dict[str, str]:
-        """Return the known and guessed ways out of a place: direction to the next place."""
+        """Map the directions of known and guessed ways out of a place to the next places."""
         known = self._known_ways(place)
         return {**self._guessed[place], **known} if place in self._guessed else known
 
     def _known_ways(self, place: str) -> dict[str, str]:
-        known = self._known.get(place)
+        known = self._ways_of.get(place)
         if known is None:
             out = ways_out(self.graph, place)
-            for fact in self.graph.outgoing(place):  # a way is stated in one direction only
+            for fact in self.graph.outgoing(place):  # facts state a way in one direction only
                 direction = direction_of(fact.relation)
                 if direction is not None:
                     out.setdefault(OPPOSITE[direction], fact.object)
-            known = self._known[place] = {way: out[way] for way in DIRECTIONS if way in out}
+            known = self._ways_of[place] = {way: out[way] for way in DIRECTIONS if way in out}
         return known
 
     def unexplored(self, place: str) -> list[str]:
@@ -356,18 +356,18 @@ class Beliefs:
         return [exit_ for exit_ in self._exits(place) if exit_ not in ways]
 
     def _exits(self, place: str) -> list[str]:
-        """Return the directions of exits that lead to no known place."""
-        exits = self._leaving.get(place)
+        """Return the directions of exits whose destination is unknown."""
+        exits = self._exits_of.get(place)
         if exits is None:
             found = [e.object for e in unexplored_exits(self.graph, place)]
             found += self.objects(place, UNEXPLORED)
             known = self._known_ways(place)
-            exits = self._leaving[place] = [e for e in dict.fromkeys(found) if e not in known]
+            exits = self._exits_of[place] = [e for e in dict.fromkeys(found) if e not in known]
         return exits
 
     @cached_property
     def distances(self) -> dict[str, int]:
-        """Return the number of moves to every place reachable without passing a locked door."""
+        """Return the number of moves to each place within reach, avoiding locked doors."""
         locked = self._locked_exits
 
         def unlocked(place: str) -> dict[str, str]:
@@ -389,8 +389,7 @@ class Beliefs:
     def frontier(self) -> list[tuple[int, Exit]]:
         """Return unexplored exits with the number of moves to their place, nearest first.
 
-        The way back and exits whose direction points to a known place come last. Equal exits are in
-        random order.
+        The way back and exits towards a known place come last. Ties are in random order.
         """
         taken = set(self._squares.values())
         exits = []
@@ -406,7 +405,7 @@ class Beliefs:
         return [(distance, (place, direction)) for _, distance, place, direction in exits]
 
     def far_exits(self) -> list[Exit]:
-        """Return unexplored exits of recalled places to which no way is known."""
+        """Return unexplored exits of places without a known way to them."""
         known = self.distances
         facts = (t for t in self.graph.live() if t.relation == UNEXPLORED)
         return [(t.subject, t.object) for t in facts if t.subject not in known]
@@ -417,7 +416,7 @@ class Beliefs:
 
     @cached_property
     def _guessed(self) -> dict[str, dict[str, str]]:
-        """Return guessed ways: between unexplored exits that face each other."""
+        """Return guessed ways, which connect unexplored exits that face each other."""
         at: dict[Square | None, str] = {square: place for place, square in self._squares.items()}
         exits = {place: self._exits(place) for place in self._squares}
         guessed: dict[str, dict[str, str]] = {}

@@ -1,8 +1,8 @@
 """A player that archives states over attempts and returns to the most promising one.
 
-It is the loop of GLoW (arXiv 2509.24116) with its two scales: the best trajectories rank states,
-and attempts from one state are compared with each other. Both roles are rule-based here; the policy
-``glow`` uses a language model.
+It runs the loop of GLoW (arXiv 2509.24116): the best trajectories rank the states (global), and
+attempts from one state are compared with each other (local). Both roles are rule-based here; the
+policy ``glow`` uses a language model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, Reach, lights, option_of
+from gym_memory.baselines.rules.archive import Archive, Cell, Key, Option, Visit, lights, option_of
 from gym_memory.core.records import Observation, Transition
 from gym_memory.core.settings import Help, checked
 from gym_memory.core.text import letter_words
@@ -33,7 +33,9 @@ from gym_memory.graph.schema import (
 
 __all__ = ["Explorer", "place_of", "things_of"]
 
-_NAMED = re.compile(r"\b(?:an?|the|some) ((?:[a-z-]+ )?[a-z-]+)(?= here\b|[.,;)]| and | is | are )")
+_NAMED_THING = re.compile(
+    r"\b(?:an?|the|some) ((?:[a-z-]+ )?[a-z-]+)(?= here\b|[.,;)]| and | is | are )"
+)
 _REMARK = re.compile(r"\(([^()]+)\)")
 _FUNCTION_WORDS = frozenset((
     "a", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "for", "from", "in",
@@ -46,35 +48,35 @@ _DARK = re.compile(
     r"|extinguish(?:es|ed)? (?:the|your))\b",
     re.IGNORECASE,
 )
-_NOISE = 0.5
-_NOWHERE = Reach(0.0, (), (), None)
-_GUESSES = ("take", "open")
+_GUMBEL_SCALE = 0.5
+_START = Visit(0.0, (), (), None)
+_GUESSED_VERBS = ("take", "open")
 """Verbs to try on known or named objects if no valid action is listed."""
 
 
 class Explorer(Policy):
-    """Go-Explore: an archive of states with the path to each, from which to try what is new.
+    """A Go-Explore player: it returns to a promising archived state and tries new actions there.
 
-    A state has the facts about the place, the inventory and the valid actions; without facts, the
-    last two. An attempt ends after ``patience`` steps without a new option or points. If the
-    protocol lets a policy go back, it then does, and states are coarser (:func:`state_of`).
-    Otherwise it walks on by known actions, in a new trial from the start.
+    A state consists of the facts about the place, the inventory and the valid actions; without
+    facts, of the last two. An attempt ends after ``patience`` steps without a new option or points.
+    If the protocol allows it, the player then restores a state, and states are coarser
+    (:func:`state_of`). Otherwise it walks to the state, after a loss from the start.
 
     Args:
-        frontier: Number of best trajectories that give states their value (k = 5 in GLoW).
-        attempts: Attempts from a state before choosing another (n = 3 in GLoW).
-        patience: Most steps of an attempt without anything new.
-        restore: Whether to go back by a snapshot or by replaying every action.
+        frontier: Number of best trajectories that value the states (k = 5 in GLoW).
+        attempts: Attempts from a state before another is chosen (n = 3 in GLoW).
+        patience: Most consecutive steps of an attempt without anything new.
+        restore: Way to return to a state: load a snapshot, or replay the actions.
     """
 
     @checked
     def __init__(
         self,
-        frontier: Annotated[int, Help("best trajectories that give states their value", low=1)] = 5,
+        frontier: Annotated[int, Help("best trajectories that value the states", low=1)] = 5,
         attempts: Annotated[int, Help("attempts from a state", low=1)] = 3,
         patience: Annotated[int, Help("steps of an attempt without anything new", low=1)] = 8,
         restore: Annotated[
-            Literal["snapshot", "replay"], Help("how to go back, where the protocol lets it")
+            Literal["snapshot", "replay"], Help("way to return to a state")
         ] = "snapshot",
     ):
         self.attempts, self.patience, self.restore = attempts, patience, restore
@@ -97,17 +99,17 @@ class Explorer(Policy):
             self._texts.clear()
         self._begin(None)
 
-    def _begin(self, cell: Cell | None, reach: Reach = _NOWHERE) -> None:
+    def _begin(self, cell: Cell | None, visit: Visit = _START) -> None:
         """Continue from a visit to a cell, or from the start of an episode."""
-        self._path, self._trail = list(reach.path), list(reach.trail)
+        self._path, self._trail = list(visit.path), list(visit.trail)
         self._here: Cell | None = None
-        self._came_by = ""
-        self._before: object = None
+        self._last_action = ""
+        self._last_view: object = None
         self._dark = cell is not None and cell.dark
         self._state: Key = None
         self._where: object = None
         self._queue: list[str] = []
-        self._best = self._begun = reach.score
+        self._best = self._start_score = visit.score
         self._idle = 0
         self._attempt: list[Option] = []
         self._over = cell is None and bool(self.archive.cells)
@@ -116,34 +118,34 @@ class Explorer(Policy):
     # ------------------------------------------------------------ the loop's calls
 
     def back(self) -> Any:
-        """Return the snapshot of the next state to explore from, once an attempt is over."""
+        """Return the snapshot of the next state to explore from; None while an attempt goes on."""
         if not self._over or not self._trail:
             return None
-        self._close()
+        self._end_attempt()
         target = self._choose(self.archive.cells.values())
         if target is None:
             self._over = False
             return None
-        reach = target.visits[self._likeliest(target, list(target.options))]
+        visit = target.visits[self._likeliest(target, list(target.options))]
         if self.restore == "replay":
             self._counts["restarted"] += 1
             self._begin(target, self._start)
-            self._begun, self._queue = reach.score, list(reach.path)
-            kept = self._start.kept
+            self._start_score, self._queue = visit.score, list(visit.path)
+            snapshot = self._start.snapshot
         else:
             self._counts["restored"] += 1
-            self._begin(target, reach)
-            kept = reach.kept
+            self._begin(target, visit)
+            snapshot = visit.snapshot
         self._trail.pop()
-        return kept
+        return snapshot
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action on the way to a state, or one that is untried there."""
-        cell = self._here or self._arrive(obs, info)
+        """Return the next action on the way to the chosen state, or an untried one there."""
+        cell = self._here or self._record_arrival(obs, info)
         self._here = None
         if self._over and self.keep_state is None:
-            self._close()
-            self._set_out(cell)
+            self._end_attempt()
+            self._plan_walk(cell)
         if self._queue and obs["valid_actions"] and self._queue[0] not in obs["valid_actions"]:
             self._queue.clear()
         if self._queue:
@@ -153,7 +155,7 @@ class Explorer(Policy):
             action = self.decide(cell, obs)
             self._attempt.append(option_of(cell.where, action))
         self.archive.take(cell, action)
-        self._came_by = action
+        self._last_action = action
         self._path.append(action)
         return action
 
@@ -162,16 +164,16 @@ class Explorer(Policy):
         gain, score = transition.reward, float(transition.info["score"])
         here = self.archive.cells[self._trail[-1]]
         if gain:
-            self.archive.note(_read(transition.obs["text"]), transition.action, gain)
+            self.archive.record_gain(_words_of(transition.obs["text"]), transition.action, gain)
             self._idle = 0
         self._best = max(self._best, score)
         if transition.terminated:
-            self.archive.die(here, transition.action)
+            self.archive.record_loss(here, transition.action)
         self._over = self._over or transition.terminated or transition.truncated
         if transition.truncated or (transition.terminated and self.keep_state is None):
-            self._close()
+            self._end_attempt()
         elif not transition.terminated:
-            self._here = self._arrive(transition.next_obs, transition.info)
+            self._here = self._record_arrival(transition.next_obs, transition.info)
 
     def counters(self) -> dict[str, float]:
         """Return the number of returns of each kind, and of replayed steps."""
@@ -179,51 +181,53 @@ class Explorer(Policy):
 
     # ------------------------------------------------------------ attempts
 
-    def _arrive(self, obs: Observation, info: dict[str, Any]) -> Cell:
-        """Return the cell of the present state, which may be new."""
+    def _record_arrival(self, obs: Observation, info: dict[str, Any]) -> Cell:
+        """Record a visit to the present state and return its cell."""
         score = self._score = float(info["score"])
         archive = self.archive
         if not archive.cells:
-            archive.hope(_read(obs["task"]) - _FUNCTION_WORDS)
-        going_back = self.keep_state is not None
-        state = state_of(obs, archive.lucky if going_back else None)
-        where, actions, unread = _options(obs, self._go)
+            archive.expect(_words_of(obs["task"]) - _FUNCTION_WORDS)
+        can_go_back = self.keep_state is not None
+        state = state_of(obs, archive.lucky if can_go_back else None)
+        where, actions, unexplored = _options(obs, self._go)
         same = self._state in (state, None) or (
-            self._where == where and direction_in(self._came_by) is None
+            self._where == where and direction_in(self._last_action) is None
         )
-        stayed = self._dark and same and not lights(self._came_by)
+        stayed = self._dark and same and not lights(self._last_action)
         self._dark = stayed or _DARK.search(obs["text"]) is not None
         self._state, self._where = state, where
         key = (state, self._dark)
         seen = (key, obs["inventory"], obs["valid_actions"])
-        cell = archive.cells.get(key) or Cell(key, where, unread, dark=self._dark)
-        if self._trail and self._came_by:
-            archive.cells[self._trail[-1]].ways[self._came_by] = key
-            if seen == self._before and obs["text"] not in self._texts:
-                archive.again(cell, self._came_by)
-        self._before = seen
+        cell = archive.cells.get(key) or Cell(key, where, unexplored, dark=self._dark)
+        if self._trail and self._last_action:
+            archive.cells[self._trail[-1]].ways[self._last_action] = key
+            if seen == self._last_view and obs["text"] not in self._texts:
+                archive.reoffer(cell, self._last_action)
+        self._last_view = seen
         self._texts.add(obs["text"])
         self._trail.append(key)
-        cell.words = _read(obs["text"])
-        kept = self.keep_state() if going_back and cell.wants(actions, score) else None
-        reach = Reach(score, tuple(self._path), tuple(self._trail), kept)
+        cell.words = _words_of(obs["text"])
+        snapshot = self.keep_state() if can_go_back and cell.wants(actions, score) else None
+        visit = Visit(score, tuple(self._path), tuple(self._trail), snapshot)
         if not self._path:
-            self._start = reach
-        fresh = archive.visit(cell, actions, reach, self._came_by)
+            self._start = visit
+        fresh = archive.visit(cell, actions, visit, self._last_action)
         self._idle = 0 if fresh else self._idle + 1
-        wanting = self._idle >= self.patience or not _open(cell, obs) or archive.is_hopeless(cell)
-        self._over = self._over or (wanting and not self._queue)
+        exhausted = (
+            self._idle >= self.patience or not _untried(cell, obs) or archive.is_hopeless(cell)
+        )
+        self._over = self._over or (exhausted and not self._queue)
         return cell
 
-    def _close(self) -> None:
-        """End an attempt: add its trajectory to the frontier and its gain to the target."""
-        self.archive.finish(self._best, tuple(self._trail))
+    def _end_attempt(self) -> None:
+        """Add the trajectory of the attempt to the frontier and its gain to its cell."""
+        self.archive.record_attempt(self._best, tuple(self._trail))
         if self._target is not None:
-            self._target.gains.append(self._best - self._begun)
+            self._target.gains.append(self._best - self._start_score)
             self.reflect(self._target)
 
     def _choose(self, cells: Iterable[Cell]) -> Cell | None:
-        """Return the cell to explore from, the present target if it has attempts left."""
+        """Return the present target if it has attempts left, else the most promising cell."""
         target = self._target
         open_cells = [cell for cell in cells if cell.options]
         if target in open_cells and len(target.gains) % self.attempts:
@@ -231,13 +235,13 @@ class Explorer(Policy):
         self._advantage.clear()
         return self.select(open_cells)
 
-    def _set_out(self, here: Cell) -> None:
-        """Walk to the most promising state that known actions reach."""
+    def _plan_walk(self, here: Cell) -> None:
+        """Queue the actions to the most promising state within known reach."""
         routes = self.archive.routes(self._trail[-1])
         near = [cell for key, cell in self.archive.cells.items() if key in routes]
         target = self._choose(near)
         self._over, self._idle, self._target = False, 0, target
-        self._best = self._begun = self._score
+        self._best = self._start_score = self._score
         self._attempt = []
         if target is not None:
             self._queue = list(routes[target.key])
@@ -251,7 +255,7 @@ class Explorer(Policy):
 
     def decide(self, cell: Cell, obs: Observation) -> str:
         """Return an untried action of a cell, drawn by weight, or any valid one."""
-        options = _open(cell, obs)
+        options = _untried(cell, obs)
         if options:
             return self._likeliest(cell, options)
         known = [action for action in obs["valid_actions"] if action not in cell.fatal]
@@ -259,7 +263,7 @@ class Explorer(Policy):
 
     def _likeliest(self, cell: Cell, options: list[str]) -> str:
         weights = self.archive.weights(cell, options, self._advantage)
-        noise = _NOISE * self._rng.gumbel(size=len(options))
+        noise = _GUMBEL_SCALE * self._rng.gumbel(size=len(options))
         return options[int(np.argmax(np.log(weights) + noise))]
 
     def reflect(self, target: Cell) -> None:
@@ -279,10 +283,10 @@ def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
 
     Args:
         obs: The observation.
-        lucky: Nouns that matter, for a coarser state: the place (in the dark, its moves), which of
-            these are carried, and remarks on carried things (*providing light*). It needs listed
-            actions, a memory of places, and a policy that returns to the exact visit at which an
-            action was possible.
+        lucky: Words that have gained points. They make the state coarser: the place (its moves if
+            it is dark), the lucky words among carried objects, and remarks on these objects
+            (*providing light*). Such states need listed actions, a memory of places, and a policy
+            that can restore the visit at which an action was valid.
     """
     place, triples, listed = place_of(obs), obs["triples"], obs["valid_actions"]
     carried = obs["inventory"] or frozenset(t.subject for t in triples if t.object == INVENTORY)
@@ -290,7 +294,7 @@ def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
         text = carried if isinstance(carried, str) else " ".join(carried)
         held = frozenset(t.subject for t in triples if t.object == INVENTORY)
         states = {t.object for t in triples if t.relation == "is" and t.subject in held}
-        matters = frozenset(word for word in _read(text) if word in lucky)
+        matters = frozenset(word for word in _words_of(text) if word in lucky)
         return place or _moves(listed), matters, frozenset((*_REMARK.findall(text), *states))
     about = frozenset(
         t for t in triples
@@ -302,7 +306,7 @@ def state_of(obs: Observation, lucky: Container[str] | None = None) -> Key:
     return place, about, carried, listed or ("" if place else obs["text"])
 
 
-def _open(cell: Cell, obs: Observation) -> list[str]:
+def _untried(cell: Cell, obs: Observation) -> list[str]:
     """Return the untried actions of a cell that are valid now."""
     listed = obs["valid_actions"]
     return [action for action in cell.options if not listed or action in listed]
@@ -311,17 +315,17 @@ def _open(cell: Cell, obs: Observation) -> list[str]:
 def _options(obs: Observation, go: str) -> tuple[object, Iterable[str], frozenset[str]]:
     """Return the identity of the place, the actions to try there, and its unused exits.
 
-    An unknown place is identified by its listed moves. Without a list, actions are guessed from
-    facts and text; ``go`` is the prefix of directions in this family of games.
+    An unknown place is identified by its valid moves. If no valid actions are listed, they are
+    guessed from facts and text; ``go`` is the prefix of directions in this game.
     """
     place, listed = place_of(obs), obs["valid_actions"]
-    unread = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
+    unexplored = frozenset(t.object for t in obs["triples"] if t[:2] == (place, UNEXPLORED))
     if listed:
-        return place or _moves(listed), listed, unread
-    words = _read(obs["text"])
-    unread |= {way for way in DIRECTIONS if way in words}
-    acts = [f"{verb} {thing}" for thing in things_of(obs) for verb in _GUESSES]
-    return place, (*[go + way for way in DIRECTIONS], *acts), unread
+        return place or _moves(listed), listed, unexplored
+    words = _words_of(obs["text"])
+    unexplored |= {way for way in DIRECTIONS if way in words}
+    acts = [f"{verb} {thing}" for thing in things_of(obs) for verb in _GUESSED_VERBS]
+    return place, (*[go + way for way in DIRECTIONS], *acts), unexplored
 
 
 def _moves(actions: Iterable[str]) -> tuple[str, ...]:
@@ -332,9 +336,9 @@ def things_of(obs: Observation) -> tuple[str, ...]:
     """Return the objects known to be here or named in the text."""
     place, text = place_of(obs), obs["text"].lower()
     known = (t.subject for t in obs["triples"] if t.object == place and t.relation in LOCATIONS)
-    things = dict.fromkeys([*known, *_NAMED.findall(text)])
+    things = dict.fromkeys([*known, *_NAMED_THING.findall(text)])
     return tuple(thing for thing in things if thing != PLAYER and thing not in DIRECTIONS)
 
 
-def _read(text: str) -> frozenset[str]:
+def _words_of(text: str) -> frozenset[str]:
     return frozenset(letter_words(text[:400]))

@@ -1,8 +1,9 @@
 """A player that follows the lessons in its observation, and explores otherwise.
 
 It has no knowledge of any game and no state but its published plan, so only the memory can make
-two runs differ. It reads sentences with quoted actions: CLIN's abstractions, Reflexion's plans or a
-model's advice. ``"take ..."`` stands for taking anything, ``"go to shelf"`` for any numbered shelf.
+two runs differ. It reads sentences with quoted actions, such as CLIN's abstractions, Reflexion's
+plans or a model's advice. ``"take ..."`` means any take action, ``"go to shelf"`` any numbered
+shelf.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ _EFFECT = re.compile(r"\b(?:necessary|contribute) to\b", re.IGNORECASE)
 _REACHING = re.compile(r"\bto reach(?:ing)? (?:the )?([\w -]+)", re.IGNORECASE)
 _GOAL = re.compile(r"^(?:\d+\. )?Goal: ([^.\n]+)")
 _NUMBER = re.compile(r"\d+")
-_THING = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
+_FROM_PREPOSITION = re.compile(r"(?:^|\s)(?:with|from|into|onto|in|on|to|at)\s.*")
 
 
 class Advice(NamedTuple):
     """Advice in the lessons.
 
-    ``plan`` lists (action, place) in order; the place may be empty. ``avoid`` has actions, or verbs
-    with ``...``, that are bad, ``doubt`` those that may be. ``ways`` maps a place to its neighbours
-    and the action that leads to each. ``verbs`` are recommended.
+    ``plan`` lists (action, place) in order; the place may be empty. ``avoid`` has harmful actions,
+    or verbs with ``...``, and ``doubt`` doubtful ones. ``ways`` maps each place to its neighbours
+    and the actions that lead there. ``verbs`` has the recommended verbs.
     """
 
     plan: list[Errand]
@@ -51,11 +52,11 @@ class Advice(NamedTuple):
     def read(cls, lessons: Sequence[str]) -> Advice:
         """Read lessons in numerical order; a later plan replaces an earlier one."""
         advice = cls([], set(), set(), {}, set())
-        for lesson in sorted(lessons, key=_number):
+        for lesson in sorted(lessons, key=_lesson_number):
             plan: list[tuple[str, str]] = []
             for sentence in split_sentences(lesson, ".;!?"):
                 plan += advice._read_sentence(sentence)
-            if len(plan) > 1:  # a whole plan for this trial replaces an earlier one
+            if len(plan) > 1:  # a new plan replaces earlier ones
                 advice.plan.clear()
             advice.plan.extend(item for item in plan if item not in advice.plan or len(plan) > 1)
         return advice
@@ -79,24 +80,24 @@ class Advice(NamedTuple):
         self.verbs.update(_verb(action) for action, _ in quoted if action.endswith(" ..."))
         return [item for item in quoted if not item[0].endswith(" ...")]
 
-    def way(self, here: str, there: str) -> str:
+    def first_action(self, here: str, there: str) -> str:
         """Return the first action on the shortest known way, or an empty string."""
         path = shortest_path(here, there, lambda place: {to: to for to in self.ways.get(place, ())})
         return self.ways[here][path[0].place] if path else ""
 
-    def against(self, action: str, *, doubtful: bool) -> bool:
+    def rejects(self, action: str, *, doubtful: bool) -> bool:
         """True if the lessons reject an action or, with ``doubtful``, doubt it."""
         forms = {action, f"{_verb(action)} ..."}
         return not forms.isdisjoint(self.avoid) or (doubtful and not forms.isdisjoint(self.doubt))
 
 
 Errand = tuple[str, str]
-"""An action, and the place to take it in or an empty string."""
+"""An action and the place in which to take it; the place may be empty."""
 
 
 @dataclass(frozen=True)
 class Course(PlanState):
-    """An unfinished part of the lessons' plan, and the player's place."""
+    """An unfinished part of the lessons' plan, with the player's place."""
 
     left: tuple[Errand, ...] = ()
     here: str = ""
@@ -114,7 +115,7 @@ class Course(PlanState):
     ) -> Course:
         """Build a plan whose aim lists the remaining items.
 
-        ``kinds`` are the finished items without numbers, ``tried`` the actions taken for them.
+        ``kinds`` has the finished items, without numbers, and ``tried`` the actions taken for them.
         """
         items = [f'"{action}" in the {place}' if place else f'"{action}"' for action, place in left]
         aim = f"plan: {'; '.join(items)}"
@@ -128,13 +129,13 @@ class Course(PlanState):
 
 
 class LessonFollower(RulePolicy):
-    """A player that follows its lessons, then explores without what they reject.
+    """A player that follows its lessons, then explores with actions that they do not reject.
 
-    It prefers actions missing from the recalled transcript, then those on an object of the plan,
-    then those with a recommended verb. Ties are broken at random.
+    It prefers actions that the recalled transcript lacks, then those on an object of the plan, then
+    those with a recommended verb. Ties are broken at random.
 
     Args:
-        boldness: Share of choices, in [0, 1], that allow doubted actions.
+        boldness: Share of choices, in [0, 1], that allow doubtful actions.
         fallback: Action to take if the observation lists no valid one.
     """
 
@@ -147,16 +148,16 @@ class LessonFollower(RulePolicy):
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the next action and publish the rest of the plan as ``focus``."""
-        advice = Advice.read([_adapted(lesson, obs["task"]) for lesson in obs["lessons"]])
+        advice = Advice.read([_adapt(lesson, obs["task"]) for lesson in obs["lessons"]])
         plan = self.focus.left if self.focus.begun else tuple(advice.plan)
         here = self._place(obs) or self.focus.here
         kinds, tried = self.focus.kinds, self.focus.tried
         action = ""
         while plan and not action:
             item = plan[0]
-            action, done = _next(item, here, obs["valid_actions"], advice)
+            action, done = _follow_item(item, here, obs["valid_actions"], advice)
             if not action and _is_kind(item[0], obs["valid_actions"]):
-                action, done = _of_kind(item[0], kinds, tried, obs["valid_actions"])
+                action, done = _next_of_kind(item[0], kinds, tried, obs["valid_actions"])
                 kinds += (item[0],) if action and done else ()
                 tried += (action,) if action else ()
             plan = plan[1:] if done else plan
@@ -172,32 +173,32 @@ class LessonFollower(RulePolicy):
         tried = {entry.action for entry in split_entries(obs["memory"])[1]}
         tried.update(action for action, _ in advice.plan)
         doubtful = self.rng.random() >= self.boldness
-        allowed = [a for a in valid if not advice.against(a, doubtful=doubtful)]
+        allowed = [a for a in valid if not advice.rejects(a, doubtful=doubtful)]
         new = [a for a in allowed if a not in tried]
-        things = {_thing(action) for action, _ in advice.plan}
-        near = [a for a in new if _thing(a) in things]
+        things = {_object(action) for action, _ in advice.plan}
+        near = [a for a in new if _object(a) in things]
         good = [a for a in near or new if _verb(a) in advice.verbs]
         options = good or near or new or allowed or valid
         return options[int(self.rng.integers(len(options)))]
 
 
-def _next(
+def _follow_item(
     item: tuple[str, str], here: str, valid: Sequence[str], advice: Advice
 ) -> tuple[str, bool]:
-    """Return the action for an item of the plan, if any, and whether it finishes the item."""
+    """Return the action for an item of the plan or "", and whether the item is finished."""
     action, place = item
     if place and here and place != here:
-        move = advice.way(here, place)
+        move = advice.first_action(here, place)
         return (move, False) if move in valid else ("", True)
     return (action, True) if action in valid else ("", True)
 
 
-def _adapted(lesson: str, task: str) -> str:
+def _adapt(lesson: str, task: str) -> str:
     """Return a lesson about another goal with the words of the task's goal.
 
-    >>> _adapted('Goal: put a pan in sink. Do "take pan".', "put a red mug in sink.")
+    >>> _adapt('Goal: put a pan in sink. Do "take pan".', "put a red mug in sink.")
     'Goal: put a pan in sink. Do "take pan".'
-    >>> _adapted('Goal: put a pan in sink. Do "take pan".', "put a mug in shelf.")
+    >>> _adapt('Goal: put a pan in sink. Do "take pan".', "put a mug in shelf.")
     'Goal: put a mug in shelf. Do "take mug".'
     """
     found = _GOAL.search(lesson)
@@ -209,23 +210,23 @@ def _adapted(lesson: str, task: str) -> str:
 
 
 def _is_kind(action: str, valid: Sequence[str]) -> bool:
-    """True if an action has no number although valid actions of its kind have one."""
+    """True if an action lacks the number that valid actions of its kind have."""
     return without_numbers(action) == action and any(without_numbers(a) != a for a in valid)
 
 
-def _of_kind(
+def _next_of_kind(
     kind: str, before: Sequence[str], tried: Sequence[str], valid: Sequence[str]
 ) -> tuple[str, bool]:
-    """Return a valid action of a kind, if any, and whether it finishes the item of the plan.
+    """Return a valid action of a kind or "", and whether the item of the plan is finished.
 
-    Otherwise, it tries an earlier kind with another object, such as the next shelf, and then any
-    action with the last verb.
+    If there is none, repeat an earlier kind with another object, such as the next shelf, and then
+    the last verb with any object.
     """
-    found = _instances(kind, valid)
+    found = _actions_of_kind(kind, valid)
     if found:
         return next((action for action in found if action not in tried), found[0]), True
     for step in reversed(before):
-        for action in _instances(step, valid):
+        for action in _actions_of_kind(step, valid):
             if action not in tried:
                 return action, False
     verb = _verb(before[-1]) if before else ""
@@ -233,22 +234,22 @@ def _of_kind(
     return action, not action
 
 
-def _instances(kind: str, valid: Sequence[str]) -> list[str]:
+def _actions_of_kind(kind: str, valid: Sequence[str]) -> list[str]:
     """Return the valid actions of a kind, or else those of its verb on the same object."""
     exact = [action for action in valid if without_numbers(action) == kind]
-    act = _verb(kind), _thing(kind)
-    return exact or [a for a in valid if (_verb(a), without_numbers(_thing(a))) == act]
+    act = _verb(kind), _object(kind)
+    return exact or [a for a in valid if (_verb(a), without_numbers(_object(a))) == act]
 
 
 def _verb(action: str) -> str:
     return action.partition(" ")[0]
 
 
-def _thing(action: str) -> str:
-    """Return the object of an action: the words between its verb and a preposition."""
-    return _THING.sub("", action.partition(" ")[2]).strip()
+def _object(action: str) -> str:
+    """Return the object of an action, between its verb and the first preposition."""
+    return _FROM_PREPOSITION.sub("", action.partition(" ")[2]).strip()
 
 
-def _number(lesson: str) -> int:
+def _lesson_number(lesson: str) -> int:
     found = _NUMBER.match(lesson)
     return int(found[0]) if found else 0

@@ -1,7 +1,7 @@
 """A NetHack player that explores levels, fights and descends.
 
-Its only state is its published plan. It gains experience before it descends, so it often leaves
-stairs behind and must find them again in the text, in the recall or by exploring.
+Its only state is its published plan. It gains experience before it descends, so it often finds
+stairs early and must return to them later, by the text, the recall or exploring.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Descent(RulePlan):
 class DungeonView:
     """A dungeon as shown by one observation and its recall.
 
-    ``here`` is the full name of the room or corridor, "" if unknown. ``hp`` is a share in [0, 1];
-    ``near`` are the adjacent creatures.
+    ``here`` is the full name of the room or corridor, empty if unknown, ``hp`` the share of hit
+    points in [0, 1], and ``near`` has the adjacent creatures.
     """
 
     def __init__(self, obs: Observation, task: Task):
@@ -79,7 +79,7 @@ class DungeonView:
 
     @property
     def depth(self) -> int:
-        """Return the number of the level, from 1."""
+        """Return the number of the level, >= 1."""
         found = _DEPTH.search(self.level)
         return int(found[1]) if found else 1
 
@@ -88,7 +88,7 @@ class DungeonView:
         return [action for action in self.actions if action.startswith(starts)]
 
     def way_down(self) -> str:
-        """Return the room or corridor of this level with stairs down; "" if none is known."""
+        """Return the room or corridor of this level with stairs down; empty if unknown."""
         for kind in ("stairs down", "ladder down", "stairs down 2"):
             fact = self.graph.value(f"{kind} of {self.level}", "location")
             if fact is not None:
@@ -107,15 +107,15 @@ class DungeonView:
 
 
 _FIND_STAIRS = "find the stairs down"
-_SEARCHED = "You searched for hidden ways"
-_BLOCKED = "somebody is in the way"
-_NOTHING_LEFT = "nothing left to explore"
-_KEEP_AWAY = (
+_SEARCHED_TEXT = "You searched for hidden ways"
+_BLOCKED_TEXT = "somebody is in the way"
+_EXPLORED_TEXT = "nothing left to explore"
+_AVOIDED = (
     "floating eye", "acid blob", "gas spore", "cockatrice", "chickatrice", "blue jelly",
     "spotted jelly", "ochre jelly", "brown mold", "yellow mold", "green mold", "red mold",
     "violet fungus", "shrieker", "gelatinous cube", "unseen creature",
 )  # fmt: skip
-"""Creatures to avoid: harmful to touch, and slow or rooted."""
+"""Creatures that are harmful to touch and slow enough to be avoided."""
 _DEADLY = ("floating eye", "gas spore", "cockatrice", "chickatrice", "blue jelly")
 _PREY = frozenset((
     "newt", "jackal", "sewer rat", "giant rat", "gnome", "gnome lord", "dwarf", "hill orc",
@@ -124,25 +124,25 @@ _PREY = frozenset((
     "dingo", "imp", "giant beetle", "dwarf lord", "gnome king", "soldier ant",
 ))  # fmt: skip
 """Creatures that are safe to eat when fresh."""
-_PROVISIONS = frozenset((
+_LASTING_FOOD = frozenset((
     "food ration", "cram ration", "lembas wafer", "pancake", "fortune cookie", "apple", "orange",
     "pear", "melon", "banana", "carrot", "candy bar", "cream pie", "slime mold",
 ))  # fmt: skip
 """Food that does not rot."""
-_PRAYER_PAUSE, _FIRST_PRAYER = 800, 150
-"""Least number of turns before the first prayer and between prayers."""
-_HEALTHY = 0.6
+_PRAYER_INTERVAL, _FIRST_PRAYER = 800, 150
+"""Least number of turns between prayers, and before the first one."""
+_REST_BELOW = 0.6
 """Share of hit points below which the player rests."""
-_MOST_IDLE = 2
-"""Consecutive actions without game time after which the player tries something else."""
+_MAX_IDLE_ACTIONS = 2
+"""Most consecutive actions without game time before the player tries something else."""
 
 
 class Descender(RulePolicy):
     """A NetHack player that explores, fights, rests, prays when weak, and descends when ready.
 
     Args:
-        eager: Haste in experience levels, in [0, 20]: it leaves dungeon level ``d`` at experience
-            level ``d + 1 - eager``, or 8 if that is less.
+        eager: Experience levels, in [0, 20], that it needs less: it leaves dungeon level ``d`` at
+            experience level ``min(d + 1 - eager, 8)``.
     """
 
     dialect: ClassVar[str] = "nethack"
@@ -155,7 +155,7 @@ class Descender(RulePolicy):
         self.eager = eager
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action; publishes the plan behind it as ``focus``."""
+        """Return the next action and publish its plan as ``focus``."""
         now = DungeonView(obs, self._task(obs))
         plan = self.focus
         plan = replace(plan, idle=plan.idle + 1 if plan.action and now.turn == plan.turn else 0)
@@ -168,11 +168,11 @@ class Descender(RulePolicy):
         if now.actions and "explore level" not in now.actions:
             known = [a for a in ("answer n", "cancel") if a in now.actions]
             return "get rid of a question", known[0] if known else now.actions[0]
-        if plan.idle > _MOST_IDLE:
+        if plan.idle > _MAX_IDLE_ACTIONS:
             moves = [*now.options("go "), "search"]
             return "try something else", moves[int(self.rng.integers(len(moves)))]
         for advise in (
-            *(self._survive, self._eat, self._fight, self._give_back, self._fetch),
+            *(self._survive, self._eat, self._fight, self._drop_unpaid, self._fetch),
             *(self._rest, self._descend),
         ):
             advice = advise(now, plan)
@@ -183,7 +183,9 @@ class Descender(RulePolicy):
     def _survive(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         in_need = now.hp < 1 / 7 or now.points < 6
         starved = any(word in now.condition for word in ("weak", "faint"))
-        rested = now.turn - plan.prayed > _PRAYER_PAUSE if plan.prayed else now.turn > _FIRST_PRAYER
+        rested = (
+            now.turn - plan.prayed > _PRAYER_INTERVAL if plan.prayed else now.turn > _FIRST_PRAYER
+        )
         if (in_need or (starved and not now.options("eat "))) and rested:
             return "survive", "pray"
         if in_need and now.near:
@@ -209,7 +211,7 @@ class Descender(RulePolicy):
 
     def _fight(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         foes = [a.removeprefix("melee attack ") for a in now.options("melee attack ")]
-        foes = [foe for foe in foes if not foe.startswith(_KEEP_AWAY)]
+        foes = [foe for foe in foes if not foe.startswith(_AVOIDED)]
         foes.sort(key=lambda foe: foe not in now.near)
         if not foes or "no way to" in now.text or (plan.idle and plan.action.startswith("melee")):
             return None
@@ -220,11 +222,11 @@ class Descender(RulePolicy):
             return None
         if plan.aim == "take food along" and "pick up" in now.actions:
             return plan.aim, "pick up"
-        ways = [action for action in now.options("go to ") if action[6:] in _PROVISIONS]
+        ways = [action for action in now.options("go to ") if action[6:] in _LASTING_FOOD]
         return ("take food along", ways[0]) if ways and not plan.idle else None
 
-    def _give_back(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
-        """Drop unpaid items, so that the shopkeeper lets the player leave."""
+    def _drop_unpaid(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+        """Drop unpaid items, because the shopkeeper lets nobody leave with them."""
         for line in now.inventory.splitlines():
             if "(unpaid" in line:
                 drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]
@@ -233,12 +235,12 @@ class Descender(RulePolicy):
 
     def _rest(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         hungry = any(word in now.condition for word in ("hungry", "weak", "faint"))
-        if now.hp >= _HEALTHY or hungry or now.options("melee attack "):
+        if now.hp >= _REST_BELOW or hungry or now.options("melee attack "):
             return None
         return "rest", "search 20"
 
     def _descend(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
-        done = any(said in now.text for said in (_NOTHING_LEFT, _SEARCHED, _BLOCKED))
+        done = any(said in now.text for said in (_EXPLORED_TEXT, _SEARCHED_TEXT, _BLOCKED_TEXT))
         done |= plan.aim.startswith((_FIND_STAIRS, "go to the stairs", "break open"))
         fit = now.experience >= min(now.depth + 1 - self.eager, 8)
         if not (fit or done):
@@ -254,13 +256,13 @@ class Descender(RulePolicy):
                 return f"go to the stairs down in {place}", action
         if not done:
             return None
-        foes = [foe for foe in now.near if foe.startswith(_KEEP_AWAY)]
+        foes = [foe for foe in now.near if foe.startswith(_AVOIDED)]
         foes = [foe for foe in foes if f"melee attack {foe}" in now.actions]
-        if foes and not foes[0].startswith(_DEADLY) and now.hp > _HEALTHY:
+        if foes and not foes[0].startswith(_DEADLY) and now.hp > _REST_BELOW:
             return _FIND_STAIRS, f"melee attack {foes[0]}"
-        return self._break_out(now, plan) or self._go_round(now)
+        return self._open_hidden_way(now, plan) or self._walk_around(now)
 
-    def _break_out(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
+    def _open_hidden_way(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         kicks = now.options("kick door ")
         if kicks:
             return "break open a door", kicks[int(self.rng.integers(len(kicks)))]
@@ -270,6 +272,6 @@ class Descender(RulePolicy):
             return f"break open {door} of {place}", action
         return None
 
-    def _go_round(self, now: DungeonView) -> tuple[str, str]:
+    def _walk_around(self, now: DungeonView) -> tuple[str, str]:
         rooms = [*now.options("go to room ", "go to corridor "), "explore level"]
         return _FIND_STAIRS, rooms[int(self.rng.integers(len(rooms)))]

@@ -1,4 +1,4 @@
-"""Aims, moves and plans of rule-based players, and the test if one still sees anything new."""
+"""Aims, moves and plans of rule-based players, and their detection of new observations."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from typing import Any, NamedTuple
 from gym_memory.core.records import Observation, PlanState, changed
 from gym_memory.graph.schema import OPPOSITE
 
-__all__ = ["Aim", "Exit", "Kind", "Move", "Plan", "RulePlan", "only", "saw"]
+__all__ = ["Aim", "Exit", "Kind", "Move", "Plan", "RulePlan", "if_any", "track_novelty"]
 
 _RECOGNIZED_OBSERVATIONS = 24
-"""Number of latest observations that are recognized."""
+"""Number of latest observations that are recognized when they recur."""
 _HASHES = 26 * 26
-"""Number of hashes: so few that two observations may share one, so they are no memory."""
+"""Number of hash values, kept so small that they cannot serve as a memory."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RulePlan(PlanState):
     """A plan of a rule-based player.
 
-    ``idle`` counts the steps since something new was seen, ``seen`` has hashes of the latest
-    observations, the latest last.
+    ``idle`` counts steps since the last new observation; ``seen`` has hashes of the latest
+    observations, in order.
     """
 
     idle: int = 0
     seen: tuple[int, ...] = ()
 
     def notes(self) -> dict[str, str]:
-        """Return what there is to show next to the aim, by name."""
+        """Return the details of the plan to show next to the aim, by name."""
         idle = {"nothing new for": f"{self.idle} steps"} if self.idle else {}
         return {**super().notes(), **idle}
 
 
-def saw(state: RulePlan, text: str, inventory: str) -> tuple[int, tuple[int, ...]]:
-    """Return the steps without anything new and the latest observations, after one more."""
+def track_novelty(state: RulePlan, text: str, inventory: str) -> tuple[int, tuple[int, ...]]:
+    """Return ``idle`` and ``seen`` of a plan after one more observation."""
     mark = zlib.crc32(f"{text}\n{inventory}".encode("utf-8", "replace")) % _HASHES
     again = mark in state.seen
     others = tuple(one for one in state.seen if one != mark) if again else state.seen
@@ -48,44 +48,44 @@ def saw(state: RulePlan, text: str, inventory: str) -> tuple[int, tuple[int, ...
 Exit = tuple[str, str]
 """(place, direction)."""
 
-_MOST_AIMS = 4
-_MOST_VAIN_ACTIONS = 8
+_MAX_GIVEN_UP = 4
+_MAX_VAIN_ACTIONS = 8
 _MAX_KEY_CHARS = 60
-_MOST_FAILURES = 3
+_MAX_FAILURES = 3
 
 
 class Kind(enum.Enum):
-    """Kinds of aims, which decide when an aim is given up."""
+    """A kind of aim; it decides when an aim is given up."""
 
     OTHER = enum.auto()
     EXPLORE = enum.auto()
     WANDER = enum.auto()
     SURVEY = enum.auto()
     SEARCH = enum.auto()
-    """A second search of every place, since nothing else is left to do."""
+    """A second search of every place, when nothing else is left to do."""
     FIND = enum.auto()
     COOK = enum.auto()
     TIDY = enum.auto()
     READ = enum.auto()
-    """A look at something: a second one shows nothing new."""
+    """A look at something, given up after one failure because a second look shows nothing new."""
     TRY = enum.auto()
 
 
 _EXPLORING = (Kind.EXPLORE, Kind.WANDER, Kind.SURVEY)
-_AIMLESS = (*_EXPLORING, Kind.SEARCH, Kind.FIND, Kind.COOK, Kind.TIDY)
-"""Kinds of aims that may recur: they search, or change as parts are done."""
-_IDLE = (Kind.WANDER, Kind.SURVEY, Kind.COOK, Kind.TIDY)
-"""Kinds of aims that may repeat an action: they have no other, or wait for a recall."""
-_AFTER_SEARCH = (Kind.WANDER, Kind.SURVEY, Kind.TIDY)
-"""Kinds of aims after a search without result."""
+_RECURRING = (*_EXPLORING, Kind.SEARCH, Kind.FIND, Kind.COOK, Kind.TIDY)
+"""Kinds of aims that may recur, because they search or have several parts."""
+_REPEATABLE = (Kind.WANDER, Kind.SURVEY, Kind.COOK, Kind.TIDY)
+"""Kinds of aims that may repeat an action, because no other is left or they wait for a recall."""
+_AFTER_VAIN_SEARCH = (Kind.WANDER, Kind.SURVEY, Kind.TIDY)
+"""Kinds of aims that follow a search without result."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Aim:
     """An aim of a player, and the way there.
 
-    ``exit`` is the unexplored exit to pass, ``route`` the directions left to walk, ``instruction``
-    the number of the task's instruction behind it, 0 for none.
+    ``exit`` is the unexplored exit to pass, ``route`` has the directions left to walk, and
+    ``instruction`` is the number of the task's instruction that it serves (0 for none).
     """
 
     text: str
@@ -96,7 +96,7 @@ class Aim:
 
     @property
     def waits(self) -> bool:
-        """True if the player only waits for a change."""
+        """True if the aim is to wait for a change."""
         return False
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ class Aim:
 
     @property
     def key(self) -> Aim:
-        """Return the aim without the way there, which changes while it is pursued."""
+        """Return the aim without exit and route, which change on the way."""
         return Aim(self.text[:_MAX_KEY_CHARS], self.kind)
 
 
@@ -116,8 +116,8 @@ class Move(NamedTuple):
     aim: Aim
 
 
-def only(move: Move | None) -> tuple[Move, ...]:
-    """Return the one move that an advisor proposes, or none."""
+def if_any(move: Move | None) -> tuple[Move, ...]:
+    """Return a tuple of one move, or an empty one for None."""
     return () if move is None else (move,)
 
 
@@ -125,10 +125,10 @@ def only(move: Move | None) -> tuple[Move, ...]:
 class Plan(RulePlan):
     """A plan of a player that follows typed aims.
 
-    ``done`` counts finished instructions of the task; ``astray``: its directions no longer apply;
-    ``given_up``: failed aims and how often they failed; ``searched``: every room was searched.
-    ``vain`` are the latest actions without effect in the present ``situation``, a hash of place,
-    inventory and valid actions.
+    ``done`` counts finished instructions of the task. ``astray`` is True if the task's directions
+    no longer apply, ``searched`` if every room was searched. ``given_up`` has failed aims with
+    their numbers of failures. ``vain`` has the latest actions without effect in the present
+    ``situation``, a hash of place, inventory and valid actions.
     """
 
     aim: Aim = Aim("")
@@ -152,41 +152,41 @@ class Plan(RulePlan):
         return {name: text for name, text in shown.items() if text}
 
     def in_situation(self, place: str, obs: Observation) -> Plan:
-        """Return the plan with the situation that the last action led to."""
+        """Return the plan updated by the situation after the last action."""
         parts = (place, obs["inventory"], *obs["valid_actions"])
         situation = zlib.crc32("\n".join(parts).encode("utf-8", "replace"))
         vain = tuple(action for action in self.vain if action != self.action)
         if situation != self.situation:
             vain = ()
         elif self.idle:
-            vain = (*vain, self.action)[-_MOST_VAIN_ACTIONS:]
+            vain = (*vain, self.action)[-_MAX_VAIN_ACTIONS:]
         return changed(self, situation=situation, vain=vain)
 
     def is_vain(self, move: Move) -> bool:
-        """True if a move had no effect here; a look for another aim asks the memory again."""
+        """True if a move had no effect here; a look with a new aim is a new query to the memory."""
         looks = move.action == "look" and move.aim.key != self.aim.key
         return move.action in self.vain and not looks
 
     def has_given_up(self, aim: Aim) -> bool:
-        """True if an aim failed often enough to try something else."""
-        enough = 1 if aim.kind is Kind.READ else _MOST_FAILURES
+        """True if an aim failed too often."""
+        enough = 1 if aim.kind is Kind.READ else _MAX_FAILURES
         return bool(self.given_up) and dict(self.given_up).get(aim.key, 0) >= enough
 
     def give_up(self, aim: Aim) -> Plan:
-        """Return the plan without an aim, which failed."""
+        """Return the plan with an aim marked as failed."""
         others = tuple(one for one in self.given_up if one[0] != aim.key)
-        return changed(self, given_up=(*others, (aim.key, _MOST_FAILURES))[-_MOST_AIMS:])
+        return changed(self, given_up=(*others, (aim.key, _MAX_FAILURES))[-_MAX_GIVEN_UP:])
 
-    def take_up(self) -> Plan:
-        """Return the plan after something new: exploring makes sense again."""
+    def resume_exploring(self) -> Plan:
+        """Return the plan with exploring aims allowed again, after something new was seen."""
         kept = tuple(one for one in self.given_up if one[0].kind not in _EXPLORING)
         return self if kept == self.given_up else changed(self, given_up=kept)
 
     def after(self, move: Move) -> Plan:
         """Return the plan after a move was chosen.
 
-        An aim counts as failed once if its action is repeated, if it turns the player round (unless
-        towards an unexplored exit), or if it follows wandering.
+        The aim gets one more failure if it repeats the last action, turns back (unless towards an
+        unexplored exit) or follows wandering.
         """
         aim, action = move.aim, move.action
         done = aim.instruction or self.done
@@ -194,15 +194,15 @@ class Plan(RulePlan):
         given_up = dict(self.given_up)
         if self._leads_nowhere(move):
             times = given_up.pop(aim.key, 0) + 1
-            given_up[aim.key] = min(times, _MOST_FAILURES)
-        over = self.aim.kind is Kind.SEARCH and aim.kind in _AFTER_SEARCH
+            given_up[aim.key] = min(times, _MAX_FAILURES)
+        over = self.aim.kind is Kind.SEARCH and aim.kind in _AFTER_VAIN_SEARCH
         return changed(
             self,
             aim=aim,
             action=action,
             done=done,
             astray=went and done > 0,
-            given_up=tuple(given_up.items())[-_MOST_AIMS:],
+            given_up=tuple(given_up.items())[-_MAX_GIVEN_UP:],
             searched=(self.searched or over) and not action.startswith("unlock "),
         )
 
@@ -221,8 +221,8 @@ class Plan(RulePlan):
 
     def _leads_nowhere(self, move: Move) -> bool:
         if move.action == self.action and not move.action.startswith("go "):
-            return move.aim.kind not in _IDLE
-        if move.aim.kind in _AIMLESS:
+            return move.aim.kind not in _REPEATABLE
+        if move.aim.kind in _RECURRING:
             return False
         if self.aim.kind is Kind.WANDER:
             return True

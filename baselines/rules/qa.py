@@ -27,7 +27,7 @@ __all__ += ["evidence_in"]
 
 _NEXT, _LOOK = "read next", "look"
 _STEM_CHARS = 5
-_NEAR_CHARS = 60
+_CONTEXT_CHARS = 60
 _sentences = partial(split_sentences, before='"“A-Z0-9')
 _NUMBER = re.compile(
     r"(?<![\w.])(?:every )?\d[\d,.]*\d?\s"
@@ -43,34 +43,34 @@ _BY_DATE = re.compile(
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"\b(?:in|at|of|near|from|on)\s+(?:the\s+)?$", re.IGNORECASE)
-_STOP = frozenset({"name", "called", "known", "what", "which", "many", "much", "long"})
+_STOP_WORDS = frozenset({"name", "called", "known", "what", "which", "many", "much", "long"})
 
 
 class Evidence(NamedTuple):
-    """Sentences of a passage, or the facts of an entity, under their title."""
+    """Sentences of a passage, or facts about an entity, with their title."""
 
     title: str
     sentences: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """Return title and sentences."""
+        """Return the title and the sentences as one text."""
         return f"{self.title}. {' '.join(self.sentences)}"
 
 
 @dataclass(frozen=True)
 class Inquiry(PlanState):
-    """A question, and the names that the reader has followed; ``done`` counts them."""
+    """A question with the names that the reader has followed; ``done`` counts them."""
 
     done: int = 0
 
     @classmethod
     def about(cls, question: str, before: PlanState) -> Inquiry:
-        """Return the inquiry of the last step, or a new one."""
+        """Continue the inquiry of the last step, or start one."""
         return before if isinstance(before, Inquiry) else cls(question)
 
     def with_name(self, name: str) -> Inquiry:
-        """Return the inquiry that follows a name."""
+        """Return the inquiry with one more followed name."""
         return replace(self, aim=f"{self.aim}; then {name}", done=self.done + 1)
 
     def notes(self) -> dict[str, str]:
@@ -82,8 +82,7 @@ class Reader(Policy):
     """A MultiHopQA player that reads everything, then answers.
 
     Args:
-        hops: Number of looks at the recall, in [1, 4]: one for the question and one per name that
-            it follows.
+        hops: Number of recalls, in [1, 4]: one for the question and one for each followed name.
     """
 
     def __init__(self, hops: int = 2):
@@ -95,7 +94,7 @@ class Reader(Policy):
         self.focus = PlanState()
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Read on, look, look again with a name to follow, or answer."""
+        """Return the action to read on, to look (again with a followed name), or to answer."""
         question = obs["task"]
         plan = self.focus = Inquiry.about(question, self.focus)
         command = before_answering(obs)
@@ -111,14 +110,14 @@ class Reader(Policy):
 
 
 def before_answering(obs: Observation) -> str:
-    """Return the action needed before an answer, to read on or to look, or ""."""
+    """Return the action that must precede an answer, to read on or to look; empty if none."""
     if _NEXT in obs["valid_actions"]:
         return _NEXT
     return "" if obs["text"] == obs["task"] else _LOOK
 
 
 def evidence_in(memory: str) -> list[Evidence]:
-    r"""Return the recalled passages and facts in a rendered memory, passages first.
+    r"""Return the passages and facts of a rendered memory, passages first.
 
     >>> evidence_in("ely: is a town\n[step 2] > read next\nEly\nIt is old. It is small.")[0]
     Evidence(title='Ely', sentences=('It is old.', 'It is small.'))
@@ -143,45 +142,47 @@ def evidence_in(memory: str) -> list[Evidence]:
 # ---------------------------------------------------------------- weights of words
 
 
-def _beginnings(text: str) -> list[str]:
-    """Return the first letters of each content word."""
-    return [word[:_STEM_CHARS].replace("y", "i") for word in name_words(text) if word not in _STOP]
+def _stems(text: str) -> list[str]:
+    """Return the first letters of each content word as its stem."""
+    return [
+        word[:_STEM_CHARS].replace("y", "i") for word in name_words(text) if word not in _STOP_WORDS
+    ]
 
 
 class _Weights:
-    """Weights of the question's words, higher for words that are rare in the evidence."""
+    """Weights of the question's words by their rarity in the evidence (IDF)."""
 
     def __init__(self, question: str, evidence: Sequence[Evidence]):
-        texts = [set(_beginnings(e.text)) for e in evidence]
+        texts = [set(_stems(e.text)) for e in evidence]
         counts = Counter(stem for text in texts for stem in text)
         self.weight = {
             stem: math.log(1 + len(texts) / counts[stem])
-            for stem in dict.fromkeys(_beginnings(question))
+            for stem in dict.fromkeys(_stems(question))
             if counts[stem]
         }
 
     def of(self, text: str) -> float:
-        return sum(self.weight.get(stem, 0.0) for stem in dict.fromkeys(_beginnings(text)))
+        return sum(self.weight.get(stem, 0.0) for stem in dict.fromkeys(_stems(text)))
 
 
-def _key(name: str) -> str:
-    """Return the form in which names are compared, without function words and marks."""
+def _normalized(name: str) -> str:
+    """Return a name without function words and punctuation, for comparison."""
     return " ".join(name_words(name))
 
 
-def _said_in(name: str, question: str) -> bool:
-    return set(_beginnings(name)) <= set(_beginnings(question))
+def _is_covered_by(name: str, question: str) -> bool:
+    return set(_stems(name)) <= set(_stems(question))
 
 
 def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -> str:
-    """Return a name to follow from the sentence closest to the question, none in ``but``."""
+    """Return a name, not in ``but``, from the sentence closest to the question."""
     weights = _Weights(question, evidence)
     best, chosen = 0.0, ""
     for item in evidence:
         for sentence in item.sentences:
             score = weights.of(f"{item.title} {sentence}")
             for name in [item.title, *(n.text for n in names_in(sentence) if not n.date)]:
-                if score > best and name and not _said_in(name, f"{question} {but}"):
+                if score > best and name and not _is_covered_by(name, f"{question} {but}"):
                     best, chosen = score, name
     return chosen
 
@@ -190,36 +191,40 @@ def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -
 
 
 def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
-    """Return an answer, or ``unknown``."""
+    """Return the best answer; ``unknown`` without evidence."""
     if not evidence:
         return "unknown"
-    options = _options(question)
+    options = _alternatives(question)
     if options:
-        return _chosen(question, options, evidence)
+        return _choose_alternative(question, options, evidence)
     if _YES_NO.match(question):
-        return _verdict(question, evidence)
+        return _yes_or_no(question, evidence)
     weights = _Weights(question, evidence)
     totals: dict[str, float] = {}
-    bridges = {_key(item.title): weights.of(item.text) for item in evidence}
+    bridges = {_normalized(item.title): weights.of(item.text) for item in evidence}
     for item in evidence:
-        lead = _lead(item, question, evidence, weights)
+        lead = _lead_score(item, question, evidence, weights)
         for sentence in item.sentences:
             shared = weights.of(sentence) + weights.of(item.title) + lead
             for text, start, end in _candidates(question, item, sentence):
                 near = (
-                    sentence[max(start - _NEAR_CHARS, 0) : start]
-                    + sentence[end : end + _NEAR_CHARS // 2]
+                    sentence[max(start - _CONTEXT_CHARS, 0) : start]
+                    + sentence[end : end + _CONTEXT_CHARS // 2]
                 )
                 score = shared + weights.of(near)
-                score += _fits(question, text, sentence[:start], evidence)
-                score -= bridges.get(_key(text), 0.0)  # the question leads beyond what it describes
+                score += _type_score(question, text, sentence[:start], evidence)
+                score -= bridges.get(
+                    _normalized(text), 0.0
+                )  # a passage that the question describes is seldom its answer
                 totals[text] = max(totals.get(text, 0.0), score)
     return max(totals, key=lambda text: totals[text]) if totals else "unknown"
 
 
-def _lead(item: Evidence, question: str, evidence: Sequence[Evidence], weights: _Weights) -> float:
-    """Return the evidence for a passage that another passage names and the question does not."""
-    if not item.title or _said_in(item.title, question):
+def _lead_score(
+    item: Evidence, question: str, evidence: Sequence[Evidence], weights: _Weights
+) -> float:
+    """Return the score of a passage that is named by another one but not by the question."""
+    if not item.title or _is_covered_by(item.title, question):
         return 0.0
     others = (other for other in evidence if other.title != item.title)
     name = item.title.lower()
@@ -238,14 +243,14 @@ def _candidates(question: str, item: Evidence, sentence: str) -> Iterator[tuple[
     for name in names_in(sentence):
         if day and " " not in name.text:
             continue
-        if name.date == dates and not _said_in(name.text, question):
+        if name.date == dates and not _is_covered_by(name.text, question):
             year = _YEAR.search(name.text) if "year" in lowered else None
             yield (year.group() if year else name.text), name.start, name.end
-    if not dates and item.title and not _said_in(item.title, question):
+    if not dates and item.title and not _is_covered_by(item.title, question):
         yield item.title, 0, 0
 
 
-def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -> float:
+def _type_score(question: str, text: str, before: str, evidence: Sequence[Evidence]) -> float:
     lowered = question.lower()
     score = 0.0
     if re.search(r"\bwho\b|\bwhom\b|\bwhose\b", lowered) and " " in text:
@@ -254,14 +259,14 @@ def _fits(question: str, text: str, before: str, evidence: Sequence[Evidence]) -
         score += 1.0
     kind = _KIND_WANTED.search(lowered)
     if kind:
-        kinds = set(_beginnings(kind[1]))
+        kinds = set(_stems(kind[1]))
         said = " ".join(e.text for e in evidence if e.title.lower() == text.lower())
-        near = f"{before[-_NEAR_CHARS // 2 :]} {said[:200]} {text}"
-        score += 1.5 * bool(kinds & set(_beginnings(near)))
+        near = f"{before[-_CONTEXT_CHARS // 2 :]} {said[:200]} {text}"
+        score += 1.5 * bool(kinds & set(_stems(near)))
     return score
 
 
-def _options(question: str) -> list[str]:
+def _alternatives(question: str) -> list[str]:
     found = re.search(r"([^,?:]+?),? or (?:the )?([^,?]+)", question)
     if found is None or _YES_NO.match(question):
         return []
@@ -269,17 +274,17 @@ def _options(question: str) -> list[str]:
     return [sides[0][-1], sides[1][0]] if all(sides) else []
 
 
-def _about(name: str, evidence: Iterable[Evidence]) -> str:
+def _text_about(name: str, evidence: Iterable[Evidence]) -> str:
     wanted = set(name_words(name))
     return " ".join(e.text for e in evidence if wanted and wanted <= set(name_words(e.title)))
 
 
 def _year_of(name: str, evidence: Sequence[Evidence]) -> int:
-    found = _YEAR.search(_about(name, evidence))
+    found = _YEAR.search(_text_about(name, evidence))
     return int(found.group()) if found else 0
 
 
-def _chosen(question: str, options: Sequence[str], evidence: Sequence[Evidence]) -> str:
+def _choose_alternative(question: str, options: Sequence[str], evidence: Sequence[Evidence]) -> str:
     if _BY_DATE.search(question):
         years = [_year_of(name, evidence) for name in options]
         if all(years):
@@ -288,17 +293,17 @@ def _chosen(question: str, options: Sequence[str], evidence: Sequence[Evidence])
     for name in options:
         rest = rest.replace(name, " ")
     weights = _Weights(rest, evidence)
-    return max(options, key=lambda name: weights.of(_about(name, evidence)))
+    return max(options, key=lambda name: weights.of(_text_about(name, evidence)))
 
 
-def _verdict(question: str, evidence: Sequence[Evidence]) -> str:
-    """Answer yes or no: by dates, or by the facts about every name."""
+def _yes_or_no(question: str, evidence: Sequence[Evidence]) -> str:
+    """Return ``yes`` or ``no``, by dates or by the facts about each name."""
     names = [name.text for name in names_in(question[question.index(" ") :]) if not name.date]
     if len(names) >= 2 and _BY_DATE.search(question):
         years = [_year_of(name, evidence) for name in names[:2]]
         if all(years):
             return "yes" if (years[0] > years[1]) == bool(_LATER.search(question)) else "no"
-    sought = set(_beginnings(question)) - {stem for name in names for stem in _beginnings(name)}
+    sought = set(_stems(question)) - {stem for name in names for stem in _stems(name)}
     sought -= {stem for stem in sought if stem in ("both", "same")}
-    said = [sought & set(_beginnings(_about(name, evidence))) for name in names]
+    said = [sought & set(_stems(_text_about(name, evidence))) for name in names]
     return "yes" if said and all(said) else "no"

@@ -1,8 +1,8 @@
 """A shopper that plays WebShop from the observation and its valid actions alone.
 
-It compares the products in its memory with the request and buys the first that satisfies it, or the
-best after enough looks. Its only state is its published plan. If it forgets which search a result
-came from, it settles for the best after a random number of steps.
+It compares the products in its memory with the request. It buys the first one that satisfies the
+request, or the best one once its patience ends. Its only state is its published plan. If the memory
+forgets which search a result came from, it buys the best after a random number of steps.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from gym_memory.baselines.rules.base import RulePolicy
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Plan, RulePlan, saw
+from gym_memory.baselines.rules.plan import Plan, RulePlan, track_novelty
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_int
 from gym_memory.extract import get_extractor
@@ -37,10 +37,10 @@ _LOOK, _DECIDE, _BUY = "look at it", "decide", "buy it"
 _READ, _LEAVE = "read the ", "look for another than "
 _RETURN, _SEARCH = "go back to ", "search for "
 _DETAILS = ("features", "description")
-_ENOUGH_WORDS = 2
-"""Words of the request that a page of details must have if nothing else is known."""
-_NUMBER = re.compile(r"\$(\d+(?:\.\d+)?)")
-_REPORTED = ("costs", "was read", "mentions")
+_MIN_SHARED_WORDS = 2
+"""Least number of requested words on a details page for buying an unknown product."""
+_PRICE = re.compile(r"\$(\d+(?:\.\d+)?)")
+_PRODUCT_RELATIONS = ("costs", "was read", "mentions")
 
 
 class Candidate:
@@ -93,7 +93,7 @@ class Candidate:
 
 
 class Shelf:
-    """Known products and the present page; ``idle`` counts steps since a new page."""
+    """Known products and the present page; ``idle`` counts steps since the last new page."""
 
     def __init__(self, beliefs: Beliefs, request: ShoppingRequest, idle: int = 0):
         graph = beliefs.graph
@@ -105,7 +105,7 @@ class Shelf:
         facts = list(graph.live())
         self.refused = {f.object for f in facts if f[:2] == (PLAYER, "turned down")}
         self.chosen = {f.object for f in facts if f[:2] == (PLAYER, "chose")}
-        codes = dict.fromkeys(f.subject for f in facts if f.relation in _REPORTED)
+        codes = dict.fromkeys(f.subject for f in facts if f.relation in _PRODUCT_RELATIONS)
         self.products = {code: Candidate(graph, code, request) for code in codes}
         offered = {
             word.stem
@@ -114,7 +114,7 @@ class Shelf:
             for text in (name, *values)
             for word in split_words(text)
         }
-        # *Rose scent* is about options, *rose water* is not.
+        # *rose scent* names an option, *rose water* does not
         runs = (run for run in request.runs if offered.issuperset(run))
         self.option_words = frozenset(word for run in runs for word in run)
 
@@ -124,18 +124,18 @@ class Shelf:
         return len(self.refused.union(c for c, p in self.products.items() if p.read))
 
     def lacks(self, product: Candidate) -> bool:
-        """True if a product is too expensive or lacks the colour or size."""
+        """True if a product is too expensive or lacks a requested option."""
         missing = self.option_words - product.covered if product.options else frozenset()
         return not product.affordable or bool(missing)
 
     def promising(self, product: Candidate) -> bool:
-        """True if more details may show that a product satisfies everything."""
+        """True if unread details may show that a product satisfies the request."""
         if self.lacks(product) or product.code in self.refused:
             return False
         return not product.read.issuperset(_DETAILS)
 
     def best(self) -> Candidate | None:
-        """Return the best product that the shopper knows how to reach."""
+        """Return the best product with a known way to its page."""
         known = [
             p
             for p in self.products.values()
@@ -144,7 +144,7 @@ class Shelf:
         return max(known, key=lambda p: (p.value, bool(p.read)), default=None)
 
     def complete(self) -> Candidate | None:
-        """Return a product that satisfies the whole request and whose listing is known."""
+        """Return a product that satisfies the whole request and has a known listing."""
         known = (p for p in self.products.values() if p.value == 1.0 and self.listing(p.place))
         return next(known, None)
 
@@ -155,7 +155,7 @@ class Shelf:
 
 @dataclasses.dataclass(frozen=True)
 class ClickAim:
-    """An aim of a click, with its page, product or query."""
+    """An aim of a click: a purpose and its page, product or query."""
 
     purpose: str = ""
     what: str = ""
@@ -180,9 +180,9 @@ class Shopper(RulePolicy):
     """A WebShop player that searches, compares and buys.
 
     Args:
-        patience: Most products to look at, and most steps without a new page, before it buys the
-            best known product, >= 1.
-        pages: Most result pages of a search, >= 1.
+        patience: Most products to open, and most steps without a new page, before it buys the best
+            known product, >= 1.
+        pages: Most result pages to read per search, >= 1.
         searches: Most different searches, >= 1.
     """
 
@@ -197,9 +197,9 @@ class Shopper(RulePolicy):
         self.patience, self.pages, self.searches = patience, pages, searches
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action; publishes the plan behind it as ``focus``."""
+        """Return the next action and publish its plan as ``focus``."""
         plan = self.focus
-        idle, seen = saw(plan, obs["text"], obs["inventory"])
+        idle, seen = track_novelty(plan, obs["text"], obs["inventory"])
         rules = get_extractor(self._dialect)
         acted = Plan(action=plan.action)
         beliefs = Beliefs(obs, rules, self._task(obs), acted, transcript=self._transcript)
@@ -247,8 +247,8 @@ class Shopper(RulePolicy):
 
     def _on_details(self, shelf: Shelf, aim: ClickAim) -> Choice:
         product = shelf.products.get(shelf.here)
-        if shelf.here == THIS:  # the product and its first page are forgotten
-            satisfies = product is not None and len(product.covered) >= _ENOUGH_WORDS
+        if shelf.here == THIS:  # the memory no longer knows the product
+            satisfies = product is not None and len(product.covered) >= _MIN_SHARED_WORDS
             return ("click[< prev]", ClickAim(_BUY if satisfies else _LEAVE))
         page = aim.what if aim.purpose == _READ else ""
         unread = _DETAILS[_DETAILS.index(page) + 1 :] if page in _DETAILS else ()
@@ -263,12 +263,12 @@ class Shopper(RulePolicy):
         target = target or shelf.complete()
         if target is not None:
             return self._go_to(shelf, target)
-        lost = shelf.here.endswith(SOME_SEARCH)
+        at_unknown_search = shelf.here.endswith(SOME_SEARCH)
         if aim.purpose == _LEAVE and aim.what not in shelf.refused:
-            lost = True
-        if self._had_enough(shelf) or (lost and self.rng.random() < 1 / self.patience):
-            return self._settle(shelf)
-        product = self._next_product(shelf, any_of_them=lost)
+            at_unknown_search = True
+        if self._had_enough(shelf) or (at_unknown_search and self.rng.random() < 1 / self.patience):
+            return self._go_to_best(shelf)
+        product = self._next_product(shelf, at_random=at_unknown_search)
         if product is not None:
             return (f"click[{product.code}]", ClickAim(_LOOK))
         if "click[next >]" in shelf.actions and page_of(obs["text"]) < self.pages:
@@ -278,24 +278,24 @@ class Shopper(RulePolicy):
         if now is not None and now[0] in searches[:-1]:
             following = searches[searches.index(now[0]) + 1]
             return ("click[back to search]", ClickAim(_SEARCH, following))
-        return self._settle(shelf)
+        return self._go_to_best(shelf)
 
-    def _next_product(self, shelf: Shelf, *, any_of_them: bool) -> Candidate | None:
+    def _next_product(self, shelf: Shelf, *, at_random: bool) -> Candidate | None:
         kind = frozenset(shelf.request.runs[0]) if shelf.request.runs else frozenset()
         listed = [p for a in shelf.actions if (p := shelf.products.get(a[6:-1])) is not None]
         fresh = [p for p in listed if shelf.promising(p) and kind & p.covered]
-        if any_of_them and fresh:
+        if at_random and fresh:
             return fresh[int(self.rng.integers(len(fresh)))]
         return max(fresh, key=lambda p: len(p.covered), default=None)
 
-    def _settle(self, shelf: Shelf) -> Choice:
+    def _go_to_best(self, shelf: Shelf) -> Choice:
         best = shelf.best()
         return (
             self._go_to(shelf, best) if best else ("click[back to search]", ClickAim("start over"))
         )
 
     def _go_to(self, shelf: Shelf, product: Candidate) -> Choice:
-        """Return one click towards the page of the product to buy."""
+        """Return the next click towards the page of a product to buy."""
         if f"click[{product.code}]" in shelf.actions:
             return (f"click[{product.code}]", ClickAim(_BUY))
         where, here = shelf.listing(product.place), shelf.listing(shelf.here)
@@ -323,5 +323,5 @@ def _price(tag: str) -> float:
     >>> _price("$10.0 to $20.0")
     15.0
     """
-    found = [float(number) for number in _NUMBER.findall(tag)]
+    found = [float(number) for number in _PRICE.findall(tag)]
     return sum(found) / len(found) if found else 0.0

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gym_memory.baselines.rules.archive import Archive, Cell, Reach
+from gym_memory.baselines.rules.archive import Archive, Cell, Visit
 from gym_memory.baselines.rules.explorer import Explorer, state_of
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import Spec
@@ -64,42 +64,42 @@ def cell(
     key: int,
     *options: str,
     score: float = 0.0,
-    unread: frozenset[str] = frozenset(),
+    unexplored: frozenset[str] = frozenset(),
     dark: bool = False,
 ) -> Cell:
-    made = Cell(key, "hall", unread, dark=dark)
-    made.offer(options, Reach(score, (), (key,), None))
+    made = Cell(key, "hall", unexplored, dark=dark)
+    made.offer(options, Visit(score, (), (key,), None))
     return made
 
 
 def test_state_is_worth_its_trajectories_and_what_is_untried() -> None:
     archive = Archive(k=2)
     low, high, stuck, done = cell(1, "a"), cell(2, "b"), cell(3, "c"), cell(4)
-    unread = cell(5, "north", unread=frozenset({"north"}))
-    archive.cells = {one.key: one for one in (low, high, stuck, done, unread)}
-    assert archive.promise(unread) == 2 * archive.promise(low)
-    archive.finish(10.0, (2, 3))
+    unexplored = cell(5, "north", unexplored=frozenset({"north"}))
+    archive.cells = {one.key: one for one in (low, high, stuck, done, unexplored)}
+    assert archive.promise(unexplored) == 2 * archive.promise(low)
+    archive.record_attempt(10.0, (2, 3))
     assert archive.promise(high) > archive.promise(low)
     assert archive.promise(stuck) == 2 * archive.promise(high)
     assert archive.promise(done) == 0
     risky = cell(6, "x", "y")
     before = archive.promise(risky)
     archive.take(risky, "x")
-    archive.die(risky, "x")
+    archive.record_loss(risky, "x")
     assert 0 < archive.promise(risky) < before / 4
 
 
 def test_the_frontier_keeps_the_best_trajectories() -> None:
     archive = Archive(k=2)
     for best, trail in ((1.0, (1,)), (5.0, (2, 3)), (3.0, (4,)), (5.0, (2, 3, 6))):
-        archive.finish(best, trail)
+        archive.record_attempt(best, trail)
     assert [(t.best, t.trail) for t in archive.frontier] == [(5.0, (2, 3, 6)), (3.0, (4,))]
 
 
 def test_what_gained_points_at_similar_text_is_tried_first() -> None:
     archive = Archive(k=1)
-    archive.note(frozenset({"window", "house"}), "enter", 10.0)
-    archive.finish(10.0, (1,))
+    archive.record_gain(frozenset({"window", "house"}), "enter", 10.0)
+    archive.record_attempt(10.0, (1,))
     here = cell(2, "climb", "enter")
     here.words = frozenset({"window", "open"})
     climb, enter = archive.weights(here, here.options, {})
@@ -130,15 +130,15 @@ def test_rewarded_action_is_tried_on_other_things() -> None:
     archive = Archive(k=1)
     before = worth(archive, "put cup in case", "put cup in sack")
     assert before[0] == before[1]
-    archive.note(frozenset(), "put egg in case", 5.0)
+    archive.record_gain(frozenset(), "put egg in case", 5.0)
     case, sack, egg = worth(archive, "put cup in case", "put cup in sack", "put egg in sack")
     assert case > sack
     assert egg > sack
 
 
 def test_an_action_keeps_the_best_visit_that_offered_it() -> None:
-    def visit(score: float, kept: str) -> Reach:
-        return Reach(score, (), (1,), kept)
+    def visit(score: float, snapshot: str) -> Visit:
+        return Visit(score, (), (1,), snapshot)
 
     room = Cell(1, "hall")
     assert room.offer(("sing", "open door"), visit(0.0, "shut")) == [
@@ -148,7 +148,7 @@ def test_an_action_keeps_the_best_visit_that_offered_it() -> None:
     assert room.offer(("sing", "north"), visit(0.0, "open")) == [("hall", "north")]
     del room.options["north"]  # taken
     assert room.offer(("sing", "north"), visit(5.0, "later")) == []
-    assert {a: v.kept for a, v in room.visits.items()} == {
+    assert {a: v.snapshot for a, v in room.visits.items()} == {
         "sing": "later", "open door": "shut", "north": "open",
     }  # fmt: skip
     assert room.score == 5.0
@@ -156,7 +156,7 @@ def test_an_action_keeps_the_best_visit_that_offered_it() -> None:
 
 def test_a_better_visit_offers_again_what_leads_on() -> None:
     def visit(score: float) -> list[str]:
-        room.offer(("north", "sing", "jump"), Reach(score, (), (1,), None))
+        room.offer(("north", "sing", "jump"), Visit(score, (), (1,), None))
         return list(room.options)
 
     room = Cell(1, "hall")
@@ -263,7 +263,7 @@ def test_without_a_list_it_moves_as_the_game_wants() -> None:
 def test_another_task_starts_with_an_empty_archive() -> None:
     policy = Explorer()
     policy.reset({"task_id": "one"})
-    policy.archive.finish(1.0, (1,))
+    policy.archive.record_attempt(1.0, (1,))
     policy.reset({"task_id": "one"})
     assert policy.archive.frontier
     policy.reset({"task_id": "two"})
@@ -312,7 +312,7 @@ def test_without_usable_answer_the_most_promising_state_is_chosen() -> None:
 def test_action_without_kept_visit_is_not_repeated() -> None:
     archive, here = Archive(k=1), cell(1, "north", "take lamp")
     for action in ("wait", "take lamp"):  # nothing leads back to where one waited
-        archive.again(here, action)
+        archive.reoffer(here, action)
     assert "wait" not in here.options
     assert all(action in here.visits for action in here.options)
 
@@ -327,9 +327,9 @@ def test_text_before_a_loss_warns_of_the_next_one() -> None:
         archive.take(light, "south")
     for action in ("north", "south"):
         archive.take(dark, action)
-        archive.die(dark, action)
+        archive.record_loss(dark, action)
     unlike = Cell(4, "den")
-    unlike.offer(("north", "south"), Reach(0.0, (), (4,), None))
+    unlike.offer(("north", "south"), Visit(0.0, (), (4,), None))
     assert archive.promise(darker) < archive.promise(unlike)
     assert archive.survival([("word", "grue")]) < archive.survival([("word", "the")]) < 1
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gym_memory  # noqa: F401 - registers the environments
-from gym_memory.baselines.rules.plan import saw
+from gym_memory.baselines.rules.plan import track_novelty
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     Demonstration,
     ShownKnowledge,
-    is_shown_how,
+    is_demonstrated,
     learn,
     nearest,
     usual_pause,
@@ -26,8 +26,8 @@ from gym_memory.baselines.rules.scienceworld.guide import (
     DemonstrationProgress,
     Guide,
     choose,
-    decided,
-    progress,
+    decide_object,
+    estimate_progress,
 )
 from gym_memory.baselines.rules.scienceworld.imitator import SHIPPED, Imitator
 from gym_memory.baselines.rules.scienceworld.phrases import (
@@ -38,8 +38,8 @@ from gym_memory.baselines.rules.scienceworld.phrases import (
     likeness,
     parse,
     recipe_in,
-    terms,
     things_in,
+    translate_goal,
 )
 from gym_memory.baselines.rules.scienceworld.scene import Experiment, Pursuit, read_scene
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, ResultsError
@@ -77,7 +77,7 @@ MOVE = "First, focus on the thing. Then, move it to the {} box in the kitchen."
     ],
 )  # fmt: skip
 def test_knows_which_tasks_nobody_showed(knowledge: ShownKnowledge, goal: str, known: bool) -> None:
-    assert is_shown_how(f"Your task is to {goal}", knowledge.demonstrations) is known
+    assert is_demonstrated(f"Your task is to {goal}", knowledge.demonstrations) is known
 
 
 def play_dev(task: str, steps: int) -> tuple[Imitator, Any]:
@@ -180,9 +180,9 @@ def test_says_a_demonstration_in_terms_of_another_goal() -> None:
     there = "Move lead to the red box in the kitchen."
     here = "Move ice cream to the blue box in the living room."
     act = parse("move lead to red box")
-    assert str(terms(there, here).put(act)) == "move ice cream to blue box"
-    planes = terms("Which is steeper (paper, cloth)?", "Which is steeper (cloth, tin)?")
-    assert str(planes.put(parse("focus on cloth"))) == "focus on tin"
+    assert str(translate_goal(there, here).apply(act)) == "move ice cream to blue box"
+    planes = translate_goal("Which is steeper (paper, cloth)?", "Which is steeper (cloth, tin)?")
+    assert str(planes.apply(parse("focus on cloth"))) == "focus on tin"
     goal = "If it is above 10.0 degrees, use the red box. If it is below 10.0 degrees, use the tin."
     assert condition_of(goal, "red box") == ("it is above 10.0 degrees", "use the tin")
 
@@ -197,10 +197,10 @@ def test_mixes_what_the_recipe_says() -> None:
     here = recipe_in("To make dough, you need to mix flour, water.")
     assert here == ("flour", "water")
     there = ("bread", "jam", "water")
-    mixing = terms("Make a sandwich.", "Make dough.", there, here)
-    assert str(mixing.put(parse("pick up bread"))) == "pick up flour"
-    assert mixing.needless(parse("move jam to metal pot"))
-    assert not mixing.needless(parse("move metal pot to sink"))
+    mixing = translate_goal("Make a sandwich.", "Make dough.", there, here)
+    assert str(mixing.apply(parse("pick up bread"))) == "pick up flour"
+    assert mixing.omits(parse("move jam to metal pot"))
+    assert not mixing.omits(parse("move metal pot to sink"))
 
 
 def told_by(moves: Any) -> str:
@@ -215,8 +215,10 @@ def test_agent_finds_its_place_from_the_memory(knowledge: ShownKnowledge) -> Non
     observed = seen(one.moves[4].answer, told_by(one.moves[:5]), task=one.goal)
     scene = read_scene(observed, Pursuit(one.moves[4].act, "kitchen"))
     rng = np.random.default_rng(0)
-    assert progress(one, Translation(), scene, rng).done == 5
-    assert {number for _, number in progress(one, Translation(), scene, rng).pairs} == {*range(5)}
+    assert estimate_progress(one, Translation(), scene, rng).done == 5
+    assert {number for _, number in estimate_progress(one, Translation(), scene, rng).pairs} == {
+        *range(5)
+    }
 
 
 def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnowledge) -> None:
@@ -231,7 +233,7 @@ def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnow
     ):
         observed = seen(moves[-1].answer, told_by(moves), task=one.goal)
         scene = read_scene(observed, Pursuit(on_the_way.act, "workshop"))
-        assert progress(one, Translation(), scene, rng).done == done
+        assert estimate_progress(one, Translation(), scene, rng).done == done
 
 
 def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
@@ -244,9 +246,9 @@ def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
 def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
     """Return the last move of a demonstration where the goal is another."""
     last = len(one.moves) - 1
-    guide = Guide(one, terms(one.goal, goal), DemonstrationProgress(last, 0.0, ()), {})
+    guide = Guide(one, translate_goal(one.goal, goal), DemonstrationProgress(last, 0.0, ()), {})
     scene = read_scene(seen(text, task=goal), plan)
-    return str(decided(guide.here(last), goal, guide, scene))
+    return str(decide_object(guide.here(last), goal, guide, scene))
 
 
 @pytest.mark.parametrize(("reading", "box"), [(120, "green box"), (-20, "blue box")])
@@ -356,7 +358,7 @@ def followed(knowledge: ShownKnowledge, obs: Any, plan: Pursuit, abandoned: Any 
     scene = read_scene(obs, plan)
     rng = np.random.default_rng(0)
     best = choose(knowledge.demonstrations, obs["task"], scene, rng, abandoned)[0]
-    return str(best.here(best.standing.done))
+    return str(best.here(best.progress.done))
 
 
 def packed(knowledge: ShownKnowledge) -> str:
@@ -401,7 +403,7 @@ def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
         obs = seen(one.moves[-1].answer, "", f"you, is in, {room}", task=one.goal)
         scene = read_scene(obs, Pursuit(act, room))
         rng = np.random.default_rng(0)
-        standings.append(progress(one, Translation(), scene, rng).value)
+        standings.append(estimate_progress(one, Translation(), scene, rng).value)
     assert standings[1] > standings[0]
 
 
@@ -418,7 +420,7 @@ def test_given_up_aim_is_sought_first_then_noted(
     ]
     assert "look around" in actions
     later = Pursuit(parse("examine soap"), "kitchen", later=True)
-    policy.focus = Experiment(later, idle=13, seen=saw(Experiment(), view, "")[1])
+    policy.focus = Experiment(later, idle=13, seen=track_novelty(Experiment(), view, "")[1])
     policy.act(seen(view, task=BOIL.format("soap")), {})
     assert "examine soap" in policy.focus.notes()["given up"]
     assert is_among(parse("examine soap"), policy.focus.abandoned)

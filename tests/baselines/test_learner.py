@@ -34,8 +34,8 @@ def test_reads_causes() -> None:
     assert advice.avoid == {"eat key", "look"}
     assert advice.doubt == {"put ..."}
     assert advice.verbs == {"open"}
-    assert advice.against("put key on table", doubtful=True)
-    assert not advice.against("put key on table", doubtful=False)
+    assert advice.rejects("put key on table", doubtful=True)
+    assert not advice.rejects("put key on table", doubtful=False)
 
 
 def test_reads_plans() -> None:

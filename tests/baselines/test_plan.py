@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, saw
+from gym_memory.baselines.rules.plan import Aim, Kind, Move, Plan, track_novelty
 from gym_memory.baselines.rules.textworld.errands import carry, run_errands
 from gym_memory.baselines.rules.textworld.hunting import Round
 from gym_memory.baselines.rules.textworld.plan_text import read_plan, write_plan
@@ -79,10 +79,10 @@ def test_what_was_tried_here_is_recalled_by_place() -> None:
 def test_steps_without_anything_new_are_counted() -> None:
     plan = Plan()
     for text in ("a hall", "a den", "a hall", "a den"):
-        idle, seen = saw(plan, text, "")
+        idle, seen = track_novelty(plan, text, "")
         plan = dataclasses.replace(plan, idle=idle, seen=seen)
     assert plan.notes() == {"nothing new for": "2 steps"}
-    assert saw(plan, "a cellar", "")[0] == 0
+    assert track_novelty(plan, "a cellar", "")[0] == 0
 
 
 def test_given_up_aims_are_noted_and_news_resumes_exploring() -> None:
@@ -90,7 +90,7 @@ def test_given_up_aims_are_noted_and_news_resumes_exploring() -> None:
     plan = Plan().give_up(dataclasses.replace(BOWL, route=("east",))).give_up(explore)
     assert plan.has_given_up(dataclasses.replace(explore, exit=("den", "west")))
     assert plan.notes()["given up"] == "fetch bowl (3x), explore (3x)"
-    assert plan.take_up().given_up == ((BOWL, 3),)
+    assert plan.resume_exploring().given_up == ((BOWL, 3),)
 
 
 def test_a_plan_is_packed_and_unpacked() -> None:

@@ -13,7 +13,7 @@ import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.base import explore, follow, seek_new, step_towards
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Plan
-from gym_memory.baselines.rules.textworld.errands import is_open
+from gym_memory.baselines.rules.textworld.errands import is_open_ended
 from gym_memory.baselines.rules.textworld.places import misfits
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.core.errors import MissingDependencyError
@@ -243,7 +243,7 @@ def test_open_world_shows_no_round_trip_between_two_rooms() -> None:
     [(OPEN.goal, True), ("Find the treasure and take it to score.", False), ("", False)],
 )
 def test_a_world_is_open_where_nothing_is_requested(goal: str, open_: bool) -> None:
-    assert is_open(goal) is open_
+    assert is_open_ended(goal) is open_
 
 
 class Words:

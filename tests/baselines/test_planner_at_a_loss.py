@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gym_memory.baselines.rules.beliefs import Beliefs
-from gym_memory.baselines.rules.plan import Aim, Kind, Plan, saw
+from gym_memory.baselines.rules.plan import Aim, Kind, Plan, track_novelty
 from gym_memory.baselines.rules.textworld.cooking import cook
 from gym_memory.baselines.rules.textworld.hunting import try_keys, use_keys
 from gym_memory.baselines.rules.textworld.planner import Planner
@@ -99,7 +99,7 @@ def test_forgetful_player_stops_looking_once_nothing_is_new() -> None:
     text, actions = HALL, ("examine book", "examine knife", "look", "take knife from shelf")
     plan = Plan(Aim("wander", Kind.WANDER), "look", given_up=((Aim("take knife"), 3),))
     for _ in range(5):
-        idle, seen = saw(plan, text, "")
+        idle, seen = track_novelty(plan, text, "")
         plan = dataclasses.replace(plan, idle=idle, seen=seen)
 
     def chosen(**memory: Any) -> str:

@@ -1,4 +1,4 @@
-"""Demonstrations: their relevant steps, the house, and each choice with its alternatives."""
+"""Read demonstrations: relevant steps, the map of the house, and focused objects."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_memory.baselines.rules.plan import RulePlan, saw
+from gym_memory.baselines.rules.plan import RulePlan, track_novelty
 from gym_memory.baselines.rules.scienceworld.phrases import (
     Act,
     fit,
-    is_shown,
     masked,
     parse,
     recipe_in,
+    shows_trait,
     things_in,
     words,
 )
@@ -36,20 +36,19 @@ from gym_memory.core.text import compounds
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.graph.map import shortest_path
 
-__all__ = ["Demonstration", "HouseMap", "ShownKnowledge", "ShownMove", "is_shown_how", "learn"]
+__all__ = ["Demonstration", "HouseMap", "ShownKnowledge", "ShownMove", "is_demonstrated", "learn"]
 __all__ += ["nearest", "usual_pause"]
 
 _EXIT = re.compile(r"A door to the ([\w ]+?) \(")
 _BOX = re.compile(r"\w+ box\b")
-"""A box, whose colour differs between goals."""
+"""A box with a colour, which differs between goals."""
 _MAX_ROUND_STEPS = 25
 
 
 class ShownMove(NamedTuple):
     """A relevant step of a demonstration.
 
-    Numbers in ``answer`` are masked; ``looks`` has the line of the last view that named each object
-    of the act.
+    Numbers in ``answer`` are masked; ``looks`` has, for each object, its line in the last view.
     """
 
     act: Act
@@ -61,12 +60,12 @@ class ShownMove(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demonstration:
-    """A demonstrated task: its goal and its moves, without walks.
+    """A demonstrated task: its goal and its moves, without moves between rooms.
 
-    ``measured`` has the stopwatch time of each examined object, ``pause`` the most consecutive
-    steps without anything new; ``shown`` is True if the goal's trait was in sight at the end.
-    ``rounds`` are the moves repeated before a focus or until the end, as the start and stop of the
-    last repetition.
+    ``measured`` has the stopwatch time of each object, ``pause`` the largest number of consecutive
+    steps without anything new, and ``shown`` is True if the goal's trait was in view at the end.
+    ``rounds`` has sequences of moves that are repeated before a focus or until the end, each as the
+    start and stop of its last repetition.
     """
 
     task: str
@@ -109,7 +108,7 @@ class HouseMap:
         self.seen: dict[str, Counter[str]] = {}
 
     def look(self, room: str, view: str) -> None:
-        """Learn from the view of a room."""
+        """Add the exits and objects in the view of a room."""
         for beyond in _EXIT.findall(view):
             self.exits.setdefault(room, set()).add(beyond)
             self.exits.setdefault(beyond, set()).add(room)
@@ -117,7 +116,7 @@ class HouseMap:
             self.seen.setdefault(thing.name, Counter())[room] += 1
 
     def way(self, here: str, there: str) -> list[str]:
-        """Return the rooms on the shortest way, without the first; empty if there is none."""
+        """Return the rooms on the shortest way, without the first; empty if there is no way."""
 
         def ways(room: str) -> dict[str, str]:
             return {beyond: beyond for beyond in sorted(self.exits.get(room, ()))}
@@ -125,7 +124,7 @@ class HouseMap:
         return [move.place for move in shortest_path(here, there, ways) or ()]
 
     def likely(self, phrase: str) -> Counter[str]:
-        """Count sightings, by room, of objects whose names have all words of a phrase."""
+        """Count, by room, the sightings of objects whose names have all words of a phrase."""
         total: Counter[str] = Counter()
         for name, rooms in self.seen.items():
             if words(phrase) <= words(name):
@@ -134,10 +133,10 @@ class HouseMap:
 
 
 class ShownKnowledge(NamedTuple):
-    """All knowledge from demonstrations.
+    """A collection of demonstrations with statistics.
 
-    ``chosen`` counts focused objects by task and word of the name; ``passed`` counts those in sight
-    at that time.
+    ``chosen`` counts focused objects by task and word of their name, ``passed`` the objects in view
+    at the same time.
     """
 
     demonstrations: tuple[Demonstration, ...]
@@ -145,8 +144,8 @@ class ShownKnowledge(NamedTuple):
     chosen: dict[str, Counter[str]]
     passed: dict[str, Counter[str]]
 
-    def liking(self, task: str, name: str) -> float:
-        """Return the probability in (0, 1] that an object of a name is the one to focus on."""
+    def focus_chance(self, task: str, name: str) -> float:
+        """Return the probability, in (0, 1], that the object to focus on has a name."""
         chosen, passed = self.chosen.get(task, Counter()), self.passed.get(task, Counter())
         shares = [(chosen[word] + 0.1) / (passed[word] + 0.5) for word in sorted(words(name))]
         return min(1.0, sum(shares) / len(shares)) if shares else 0.0
@@ -168,14 +167,14 @@ def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonst
     steps = [(parse(step.action), step.text) for step in trajectory.steps if step.action]
     plan, pause = RulePlan(), 0
     for step in trajectory.steps:
-        idle, seen = saw(plan, step.text, step.inventory)
+        idle, seen = track_novelty(plan, step.text, step.inventory)
         plan, pause = RulePlan(idle=idle, seen=seen), max(pause, idle)
         room = room_of(step.text) or room
         recipe = recipe or recipe_in(step.text)
         if is_view(step.text):
             view = step.text
             knowledge.house.look(room, view)
-        if step.action.isdigit() and moves:  # answers the question of an ambiguous action
+        if step.action.isdigit() and moves:  # the choice of an ambiguous action
             moves[-1] = moves[-1]._replace(answer=masked(step.text))
         if not step.action or is_refused(step.text) or step.action.isdigit():
             continue
@@ -189,12 +188,12 @@ def _demonstration(trajectory: Trajectory, knowledge: ShownKnowledge) -> Demonst
             for thing in things_in(view):
                 passed.update(words(thing.name))
         elif act.verb == "pick up" and focused:
-            act = act._replace(things=(_with(act.things[0], focused, view),))
+            act = act._replace(things=(_with_content(act.things[0], focused, view),))
         carried = frozenset(thing.name for thing in things_in(step.inventory))
         looks = tuple(_look_of(phrase, view) for phrase in act.things)
         moves.append(ShownMove(act, room, masked(step.text), carried, looks))
     goal = trajectory.task.goal
-    mark = is_shown(goal, view)
+    mark = shows_trait(goal, view)
     return Demonstration(task, goal, tuple(moves), recipe, measured(steps), mark, pause)
 
 
@@ -202,7 +201,7 @@ def _look_of(phrase: str, view: str) -> str:
     return next((t.line for t in things_in(view) if words(phrase) <= words(t.name)), "")
 
 
-def _with(phrase: str, focused: str, view: str) -> str:
+def _with_content(phrase: str, focused: str, view: str) -> str:
     for thing in things_in(view):
         if words(phrase) <= words(thing.name) and words(focused) <= words(thing.line):
             return phrase if words(phrase) & words(focused) else f"{phrase} containing {focused}"
@@ -210,11 +209,11 @@ def _with(phrase: str, focused: str, view: str) -> str:
 
 
 @lru_cache(maxsize=1 << 8)
-def is_shown_how(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
-    """True if a demonstration has the task of a goal.
+def is_demonstrated(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
+    """True if a goal belongs to a demonstrated task.
 
-    Such a goal has all words that the task's goals share, and hardly more words of its own than
-    each of them: another object, room or colour, but no more instructions.
+    Then it has all words that the task's goals share and at most two more other words than they:
+    another object, room or colour, but no further instruction.
     """
     said = _tokens(goal)
     goals: dict[str, list[frozenset[str]]] = {}
@@ -236,7 +235,7 @@ def _tokens(goal: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
-    """Return the longest pause, in steps, in the demonstration with the nearest goal."""
+    """Return the longest pause, in steps, among demonstrations of the nearest task."""
     task = nearest(goal, demonstrations)[0][0].task
     return max(one.pause for one in demonstrations if one.task == task)
 
@@ -245,10 +244,10 @@ def usual_pause(goal: str, demonstrations: tuple[Demonstration, ...]) -> int:
 def nearest(
     goal: str, demonstrations: tuple[Demonstration, ...]
 ) -> tuple[tuple[Demonstration, float], ...]:
-    """Return demonstrations with the nearness of their goals in [-0.3, 1], nearest first.
+    """Return demonstrations with the nearness of their goals, in [-0.3, 1], nearest first.
 
-    Words that only the demonstration's goal has count against it, and most if its moves do not name
-    them, since an action on a named object transfers to another object.
+    Words that only the demonstrated goal has reduce its nearness, more so if no move names them: an
+    action on a named object can be transferred to another object.
     """
     goal_words = words(goal)
 

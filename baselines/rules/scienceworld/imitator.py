@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.baselines.base import Policy
-from gym_memory.baselines.rules.plan import saw
+from gym_memory.baselines.rules.plan import track_novelty
 from gym_memory.baselines.rules.scienceworld.demonstrations import (
     ShownKnowledge,
     learn,
@@ -34,7 +34,7 @@ SHIPPED = Path(__file__).with_name("demonstrations.jsonl.gz")
 
 _PATIENCE = 12
 """Least number of steps without anything new before a move is given up."""
-_PAUSES = 2
+_PATIENCE_PAUSES = 2
 """Same limit in longest pauses of the demonstration; the larger one counts."""
 
 
@@ -76,13 +76,13 @@ class Imitator(Policy):
         assert self._knowledge is not None
         if obs["text"].startswith(AMBIGUOUS):
             return "0"
-        idle, seen = saw(self.focus, obs["text"], obs["inventory"])
+        idle, seen = track_novelty(self.focus, obs["text"], obs["inventory"])
         plan = dataclasses.replace(self.focus, idle=idle, seen=seen)
         turn = self._turn(obs, plan)
         pause = usual_pause(obs["task"], self._knowledge.demonstrations)
-        stuck = turn.aim is not None and idle > max(_PATIENCE, _PAUSES * pause)
+        stuck = turn.aim is not None and idle > max(_PATIENCE, _PATIENCE_PAUSES * pause)
         if stuck and turn.has_looked:
-            plan = dataclasses.replace(plan.giving_up(turn.series()), idle=0)
+            plan = dataclasses.replace(plan.giving_up(turn.round_of_aim()), idle=0)
             turn = self._turn(obs, plan)
         action = turn.look() if stuck and not turn.has_looked else turn.action()
         self.focus = dataclasses.replace(plan, aim=turn.plan, action=action)

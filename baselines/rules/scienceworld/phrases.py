@@ -1,4 +1,4 @@
-"""Parse ScienceWorld's actions, views, goals and recipes, and compare their phrases by words."""
+"""Parse ScienceWorld's actions, views, goals and recipes, and compare phrases by their words."""
 
 from __future__ import annotations
 
@@ -11,30 +11,41 @@ from typing import NamedTuple
 from gym_memory.core.text import split_sentences
 from gym_memory.core.text import words as words_of
 
-__all__ = ["THE_SAME", "Act", "Thing", "Translation", "condition_of", "fit", "is_among", "is_named"]
-__all__ += ["is_shown", "likeness", "masked", "named_to_focus_on", "named_words", "parse"]
-__all__ += ["recipe_in", "terms", "things_in", "words"]
+__all__ = [
+    "SAME_ACTION",
+    "Act",
+    "Thing",
+    "Translation",
+    "condition_of",
+    "fit",
+    "is_among",
+    "is_named",
+]
+__all__ += ["likeness", "masked", "named_to_focus_on", "named_words", "parse", "shows_trait"]
+__all__ += ["recipe_in", "things_in", "translate_goal", "words"]
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_SMALL = frozenset({"a", "an", "the", "of", "in", "on", "is", "with", "to", "called", "which"})
-_HERE = re.compile(r" in (?:inventory|hallway|kitchen|bathroom|bedroom|living room|workshop|"
+_FUNCTION_WORDS = frozenset(
+    {"a", "an", "the", "of", "in", "on", "is", "with", "to", "called", "which"}
+)
+_IN_ROOM = re.compile(r" in (?:inventory|hallway|kitchen|bathroom|bedroom|living room|workshop|"
                    r"art studio|greenhouse|outside|foundry)$")  # fmt: skip
-_ONE = re.compile(
+_ONE_OBJECT = re.compile(
     r"^(open|close|activate|deactivate|pick up|put down|focus on|examine|look at|look in|read|"
     r"eat|flush|mix|disconnect|go to) (.+)$"
 )
-_PIECE = re.compile(r"[(),.:]+")
+_SEPARATOR = re.compile(r"[(),.:]+")
 _ITEM = re.compile(
     r"(?:containing )?(?:an? |the )?(?:substance called )?([a-z][\w ]*?)(?: titled .*)?$"
 )
-_NO_ITEM = re.compile(
+_NOT_AN_ITEM = re.compile(
     r"(?:in|on) the .* (?:is|you see)$|.* door is (?:open|closed)$|"
     r"(?:which|that|currently|here|titled) |nothing$|agent$|substance$|air$|.* door$"
 )
 
 
 class Act(NamedTuple):
-    """An action: its verb, up to two objects, and the word between them."""
+    """An action: its verb, up to two objects, and the preposition between them."""
 
     verb: str
     things: tuple[str, ...] = ()
@@ -44,17 +55,17 @@ class Act(NamedTuple):
         return " ".join((self.verb, f" {self.link} ".join(self.things))).strip()
 
 
-THE_SAME = 0.75
-"""Least agreement of two actions that count as the same."""
+SAME_ACTION = 0.75
+"""Agreement above which two actions count as the same."""
 
 
 def is_among(act: Act, acts: Iterable[Act]) -> bool:
     """True if an action counts as the same as one of several."""
-    return any(fit(act, one) > THE_SAME for one in acts)
+    return any(fit(act, one) > SAME_ACTION for one in acts)
 
 
 class Thing(NamedTuple):
-    """An object in a view: its name and the line that names it."""
+    """An object in a view, with the line that names it."""
 
     name: str
     line: str
@@ -62,7 +73,7 @@ class Thing(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def parse(action: str) -> Act:
-    """Return the parts of an action, without the places of its objects.
+    """Split an action into its parts, without the rooms of its objects.
 
     >>> parse("use thermometer in inventory on lead")
     Act(verb='use', things=('thermometer', 'lead'), link='on')
@@ -70,21 +81,21 @@ def parse(action: str) -> Act:
     lowered = " ".join(action.lower().split())
     if lowered.startswith("use ") and " on " in lowered:
         first, _, second = lowered[4:].partition(" on ")
-        return Act("use", (_HERE.sub("", first), _HERE.sub("", second)), "on")
+        return Act("use", (_IN_ROOM.sub("", first), _IN_ROOM.sub("", second)), "on")
     if lowered.startswith("pour ") and " in inventory in " in lowered:
         lowered = lowered.replace(" in inventory in ", " into ")
     if lowered.startswith(("pour ", "dunk ")) and " into " not in lowered:
         head, _, second = lowered.rpartition(" in ")
         verb, _, first = head.partition(" ")
-        return Act(verb, (_HERE.sub("", first), second), "into")
+        return Act(verb, (_IN_ROOM.sub("", first), second), "into")
     if lowered.startswith(("move ", "connect ", "pour ", "dunk ")):
         link = " to " if lowered.startswith(("move ", "connect ")) else " into "
         head, _, second = lowered.rpartition(link)
         verb, _, first = head.partition(" ")
-        return Act(verb, (_HERE.sub("", first), _HERE.sub("", second)), link.strip())
-    one = _ONE.match(lowered)
+        return Act(verb, (_IN_ROOM.sub("", first), _IN_ROOM.sub("", second)), link.strip())
+    one = _ONE_OBJECT.match(lowered)
     if one is not None:
-        return Act(one[1], (_HERE.sub("", one[2]),))
+        return Act(one[1], (_IN_ROOM.sub("", one[2]),))
     return Act(lowered)
 
 
@@ -95,7 +106,7 @@ def words(phrase: str) -> frozenset[str]:
     >>> sorted(words("a turtle egg in the pond"))
     ['egg', 'pond', 'turtle']
     """
-    return frozenset(words_of(phrase)) - _SMALL
+    return frozenset(words_of(phrase)) - _FUNCTION_WORDS
 
 
 @lru_cache(maxsize=1 << 16)
@@ -125,14 +136,14 @@ def masked(text: str) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def things_in(view: str) -> tuple[Thing, ...]:
-    """Return the objects in a view or an inventory, in order, without doors to rooms."""
+    """Return the objects in a view or an inventory, in order, without doors."""
     found: dict[str, Thing] = {}
     for line in view.lower().split("\n"):
         if "door to the" in line or line.startswith(("this ", "you also", "in your")):
             continue
-        for piece in _PIECE.split(line):
+        for piece in _SEPARATOR.split(line):
             item = _ITEM.match(piece.strip())
-            if item is not None and not _NO_ITEM.match(item[1]):
+            if item is not None and not _NOT_AN_ITEM.match(item[1]):
                 found.setdefault(item[1], Thing(item[1], line.strip()))
     return tuple(found.values())
 
@@ -145,42 +156,42 @@ _TRAIT = re.compile(r"whether (\w+) (\w+) (\w+) is")
 _RECIPE = re.compile(r"you need to mix ([^.]+)\.")
 _BOX = re.compile(r"\w+ box")
 _FOCUS = re.compile(r"focus on the ([^.,]+)")
-_STEPS = ("First,", "Next,", "Then,")
-_TASK = ["your", "task", "is", "to"]
-_MOST_TOKENS_BETWEEN = 2
-"""Most tokens between two differences of goals that are shared by chance."""
+_STEP_WORDS = ("First,", "Next,", "Then,")
+_TASK_PREFIX = ["your", "task", "is", "to"]
+_MAX_TOKENS_BETWEEN = 2
+"""Most equal tokens between two differences of goals that count as one difference."""
 
 
 class Translation(NamedTuple):
-    """A translation of a demonstration into the terms of another goal.
+    """A translation of a demonstration for another goal.
 
-    ``changes`` maps the demonstration's names to those of this task, longest first. This task does
-    not need the objects in ``left_out``.
+    ``changes`` maps demonstrated names to those of this goal, longest first. ``left_out`` has the
+    objects that this goal does not need.
     """
 
     changes: tuple[tuple[str, str], ...] = ()
     left_out: frozenset[str] = frozenset()
 
-    def put(self, act: Act) -> Act:
-        """Return a demonstrated action in terms of this goal."""
-        return act._replace(things=tuple(_put(thing, self.changes) for thing in act.things))
+    def apply(self, act: Act) -> Act:
+        """Return a demonstrated action for this goal."""
+        return act._replace(things=tuple(_substitute(thing, self.changes) for thing in act.things))
 
-    def needless(self, act: Act) -> bool:
-        """True if this goal does not need an object of a demonstrated action."""
+    def omits(self, act: Act) -> bool:
+        """True if this goal does not need some object of a demonstrated action."""
         return any(words(gone) <= words(thing) for gone in self.left_out for thing in act.things)
 
 
 @lru_cache(maxsize=1 << 10)
-def terms(
+def translate_goal(
     there: str, here: str, mixed_there: tuple[str, ...] = (), mixed_here: tuple[str, ...] = ()
 ) -> Translation:
-    """Return the names by which two goals and their recipes differ.
+    """Return the translation from one goal, with its recipe, to another.
 
-    >>> terms("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
+    >>> translate_goal("Boil tin in the red pot.", "Boil ice cream in the red pot.").changes
     (('tin', 'ice cream'),)
-    >>> terms("Your task is to boil tin.", "Your task is to measure the heat of old lead.").changes
+    >>> translate_goal("Your task is to boil tin.", "Your task is to heat old lead.").changes
     (('tin', 'old lead'),)
-    >>> terms("Which is hotter (A, B)?", "Which is hotter (B, C)?").changes
+    >>> translate_goal("Which is hotter (A, B)?", "Which is hotter (B, C)?").changes
     (('a', 'b'), ('b', 'c'))
     """
     found = dict(_changes(there, here))
@@ -198,7 +209,7 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
             continue
         if (
             merged
-            and a - merged[-1][1] <= _MOST_TOKENS_BETWEEN
+            and a - merged[-1][1] <= _MAX_TOKENS_BETWEEN
             and (a == b or c == d or merged[-1][4])
         ):
             merged[-1][1], merged[-1][3] = b, d
@@ -206,7 +217,7 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
             merged.append([a, b, c, d, int(a == b or c == d)])
     found = []
     for a, b, c, d, _ in merged:
-        if min(b - a, d - c) > 1 and first[:a][-len(_TASK) :] == _TASK:
+        if min(b - a, d - c) > 1 and first[:a][-len(_TASK_PREFIX) :] == _TASK_PREFIX:
             a, c = start_of_object(first, a, b), start_of_object(second, c, d)
         before, after = _listed(first[a:b]), _listed(second[c:d])
         if len(before) == len(after):
@@ -217,7 +228,7 @@ def _changes(there: str, here: str) -> list[tuple[str, str]]:
 
 
 def start_of_object(tokens: list[str], start: int, end: int) -> int:
-    """Return the first token of a task's object: after its verb, and after any *of*."""
+    """Return the position of the first token after a task's verb, or after its last *of*."""
     links = [i for i in range(start, end - 1) if tokens[i] == "of"]
     return max([start, *links]) + 1
 
@@ -226,7 +237,7 @@ def _listed(tokens: list[str]) -> list[str]:
     return [part.strip() for part in " ".join(tokens).split(",")]
 
 
-def _put(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
+def _substitute(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
     marked = f" {phrase} "
     for number, (before, _) in enumerate(changes):
         marked = marked.replace(f" {before} ", f" <{number}> ")
@@ -236,7 +247,7 @@ def _put(phrase: str, changes: tuple[tuple[str, str], ...]) -> str:
 
 
 def named_words(goal: str, phrase: str) -> frozenset[str]:
-    """Return the words of a phrase that a goal has too.
+    """Return the words of a phrase that the goal shares.
 
     >>> sorted(named_words("Focus on an egg. Move it to the blue box.", "blue jay egg"))
     ['egg']
@@ -246,17 +257,17 @@ def named_words(goal: str, phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def named_to_focus_on(goal: str) -> tuple[str, ...]:
-    """Return the objects that a goal says to focus on without a condition.
+    """Return the objects to focus on according to a goal, without conditional ones.
 
     >>> named_to_focus_on("First, focus on the battery. If it is low, focus on the red box.")
     ('battery',)
     """
-    sentences = (one for one in split_sentences(goal, ".") if one.startswith(_STEPS))
+    sentences = (one for one in split_sentences(goal, ".") if one.startswith(_STEP_WORDS))
     return tuple(name for one in sentences for name in _FOCUS.findall(one.lower()))
 
 
 def is_named(goal: str, name: str) -> bool:
-    """True if a goal names an object itself and not only its kind.
+    """True if a goal names an object itself rather than its kind.
 
     >>> is_named("Your task is to melt ice cream. First, focus on the substance.", "ice cream")
     True
@@ -291,13 +302,13 @@ def condition_of(goal: str, phrase: str) -> tuple[str, str]:
     return "", ""
 
 
-def is_shown(goal: str, view: str) -> bool | None:
-    """True if most objects that could show the goal's trait show it; None if none could.
+def shows_trait(goal: str, view: str) -> bool | None:
+    """True if most objects with the goal's feature show its trait; None without such objects.
 
     >>> goal = "Find out whether short plant height is a dominant trait."
-    >>> is_shown(goal, "a pea plant with a short height, a pea plant with a tall height")
+    >>> shows_trait(goal, "a pea plant with a short height, a pea plant with a tall height")
     True
-    >>> is_shown(goal, "a dead pea plant") is None
+    >>> shows_trait(goal, "a dead pea plant") is None
     True
     """
     trait = _TRAIT.search(goal.lower())

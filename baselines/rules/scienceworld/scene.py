@@ -1,4 +1,4 @@
-"""Present scene: the agent's room, the objects in sight, and past actions."""
+"""Read the present scene: the agent's room, the objects in view, and past actions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _REFUSED = re.compile(
     r"That|There is no|I'm not sure)|not (?:open|moveable|something)|unable to|must (?:first )?be",
     re.IGNORECASE,
 )
-_MOST_ABANDONED = 12
-"""Most abandoned actions that are remembered; the oldest one may be tried again."""
+_MAX_ABANDONED = 12
+"""Most abandoned actions to keep; older ones may be tried again."""
 _TICKS = re.compile(r"time reads (\d+) tick")
 _READING = re.compile(r"measures a temperature of (-?\d+)")
 NOTHING = Act("")
@@ -34,10 +34,10 @@ NOTHING = Act("")
 
 @dataclasses.dataclass(frozen=True)
 class Pursuit:
-    """An action to take; an empty verb means none.
+    """An intended action; an empty verb means none.
 
-    ``until`` is the action for which it is repeated. ``later`` is True if a step towards it was
-    taken instead, ``again`` if it was refused and should be repeated once.
+    ``until`` is the action that ends its repetitions. ``later`` is True if another action leads to
+    it, ``again`` if it was refused and should be repeated once.
     """
 
     act: Act = NOTHING
@@ -58,12 +58,12 @@ class Experiment(RulePlan):
 
     aim: Pursuit = Pursuit()
     abandoned: tuple[Act, ...] = ()
-    """Actions without success, the latest last."""
+    """Actions that had no success, in order."""
 
     def giving_up(self, acts: Iterable[Act]) -> Experiment:
-        """Return the plan with more abandoned actions."""
+        """Return the plan with these actions abandoned."""
         more = tuple(dict.fromkeys(acts))
-        kept = (*(one for one in self.abandoned if one not in more), *more)[-_MOST_ABANDONED:]
+        kept = (*(one for one in self.abandoned if one not in more), *more)[-_MAX_ABANDONED:]
         return dataclasses.replace(self, abandoned=tuple(parse(str(one)) for one in kept))
 
     def notes(self) -> dict[str, str]:
@@ -75,10 +75,10 @@ class Experiment(RulePlan):
 class ScienceScene(NamedTuple):
     """Knowledge of the player at the present step.
 
-    ``sights`` maps objects to the room where they were seen, ``kept`` to their line of a view or
-    their container. ``gap`` counts the actions before the last gap in the memory; ``cut`` is True
-    if there is a gap or the beginning is missing. ``plan`` is the action planned at the last step,
-    for the room ``bound``; ``made`` is True if it was taken.
+    ``sights`` maps objects to the rooms where they were seen, ``lines_seen`` to their lines in a
+    view or to their containers. ``gap`` counts the actions before the last gap in the memory;
+    ``cut`` is True if there is a gap or the beginning is missing. ``plan`` is the action planned at
+    the last step, for ``planned_room``; ``made`` is True if it was taken.
     """
 
     text: str
@@ -88,18 +88,18 @@ class ScienceScene(NamedTuple):
     done: tuple[tuple[Act, str], ...]
     facts: tuple[Triple, ...]
     sights: dict[str, str]
-    kept: dict[str, str]
+    lines_seen: dict[str, str]
     gap: int
     cut: bool
     plan: Act | None
-    bound: str
+    planned_room: str
     made: bool
     again: bool
     until: Act | None
 
     @property
     def readings(self) -> tuple[tuple[int, bool], ...]:
-        """Return the measured temperatures in order, each with True if the object was liquid."""
+        """Return measured temperatures in order, each with True if the object was liquid."""
         read: list[tuple[int, bool]] = []
         liquid = False
         for act, answer in self.done:
@@ -119,7 +119,7 @@ class ScienceScene(NamedTuple):
 
 
 def measured(done: Iterable[tuple[Act, str]]) -> dict[str, int]:
-    """Return readings of a stopwatch by the object examined before."""
+    """Return the stopwatch time, in ticks, of each object looked at before a reading."""
     found: dict[str, int] = {}
     watched = ""
     for act, answer in done:
@@ -155,7 +155,7 @@ def room_of(text: str) -> str:
 
 
 def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
-    """Read an observation, with the aim of the last step."""
+    """Read an observation, given the aim of the last step."""
     text = obs["text"].strip()
     steps, gap, cut = _transcript(obs["memory"])
     facts = tuple(sorted(set(obs["triples"])))
@@ -180,7 +180,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
         if relation == "contains":
             sights[f"room {subject}"] = subject
     made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
-    long_ago, done = settled(steps[:gap]), settled(steps[gap:])
+    long_ago, done = merge_choices(steps[:gap]), merge_choices(steps[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
         done[-1] = (done[-1][0], text)  # the present text answers it
     elif planned is not None and made:
@@ -194,7 +194,7 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     )  # fmt: skip
 
 
-def settled(steps: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
+def merge_choices(steps: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
     done: list[tuple[Act, str]] = []
     for act, answer in steps:
         if done and act.verb.isdigit():
@@ -208,8 +208,8 @@ def settled(steps: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
 def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
     """Return the actions and answers in a memory, ordered by step if it has step numbers.
 
-    An action without a verb stands for an observation alone. The second value counts the steps
-    before the last gap; the third is True if there is a gap or the beginning is missing.
+    An observation alone has an action without a verb. The second value counts the steps before the
+    last gap; the third is True if there is a gap or the beginning is missing.
     """
     before, entries = split_entries(memory)
     if before.startswith("This "):
@@ -223,22 +223,24 @@ def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
             numbered[entry.t] = entry
     shown += [numbered[t] for t in sorted(numbered)]
     gap = len(shown) - 1 if shown else 0
-    while gap and shown[gap].t == _after(shown[gap - 1].t):
+    while gap and shown[gap].t == _next_step(shown[gap - 1].t):
         gap -= 1
-    for i in range(len(shown) - 1, 0, -1):  # of repeated actions a memory shows the last answer
+    for i in range(
+        len(shown) - 1, 0, -1
+    ):  # a memory shows only the last answer of repeated actions
         if shown[i - 1][1:3] == (shown[i].action, "") and shown[i].t is not None:
             shown[i - 1] = shown[i - 1]._replace(text=shown[i].text)
-    outset = shown[gap].t in (0, 1) or not shown[gap].action if shown else False
+    from_start = shown[gap].t in (0, 1) or not shown[gap].action if shown else False
     steps = tuple((parse(one.action), one.text.strip()) for one in shown)
-    return steps, gap, not outset
+    return steps, gap, not from_start
 
 
-def _after(t: int | None) -> int | None:
+def _next_step(t: int | None) -> int | None:
     return None if t is None else t + 1
 
 
 def room_holding(holder: str, facts: tuple[Triple, ...], here: str) -> str:
-    """Return the room of a holder or its container, preferably the present one."""
+    """Return the room of a holder, preferably the present one."""
     if " in " in holder:
         return holder.rpartition(" in ")[2]
     rooms = [

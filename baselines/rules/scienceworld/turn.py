@@ -1,4 +1,4 @@
-"""One decision of the imitator: its next move, with place, objects and wording."""
+"""Decide on the imitator's next move: its room, its objects and its wording."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 import numpy as np
 
-from gym_memory.baselines.rules.scienceworld.demonstrations import ShownKnowledge, is_shown_how
-from gym_memory.baselines.rules.scienceworld.guide import Guide, choose, decided
+from gym_memory.baselines.rules.scienceworld.demonstrations import ShownKnowledge, is_demonstrated
+from gym_memory.baselines.rules.scienceworld.guide import Guide, choose, decide_object
 from gym_memory.baselines.rules.scienceworld.phrases import (
-    THE_SAME,
+    SAME_ACTION,
     Act,
     Thing,
     fit,
@@ -24,25 +24,25 @@ from gym_memory.baselines.rules.scienceworld.scene import Pursuit, ScienceScene,
 
 __all__ = ["WAIT", "ScienceDecision", "Sight"]
 
-# ------------------------------------------------------------ what is in sight
+# ------------------------------------------------------------ objects in view
 
-_VESSELS = ("mix", "pour", "move")
-"""Verbs whose objects differ between houses, such as a jug or a cup."""
+_VESSEL_VERBS = ("mix", "pour", "move")
+"""Verbs whose vessels (a jug, a cup) differ between episodes."""
 _LEAST_SHARED_LOOK = 0.6
-"""Least similarity of two vessels' descriptions without their names."""
+"""Least similarity between the descriptions of two interchangeable vessels, without names."""
 _STATES = frozenset({"liquid", "solid", "gaseous"})
 _LEAST_LIKENESS = 0.34
-"""Least similarity of an object in sight that replaces a demonstrated one."""
+"""Least similarity between the names of an object and the demonstrated one it replaces."""
 
 
 class Sight:
-    """Names of the objects in sight."""
+    """A resolver of an action's objects to names in view."""
 
     def __init__(self, knowledge: ShownKnowledge, goal: str, scene: ScienceScene, guide: Guide):
         self._knowledge, self._goal, self._scene, self._guide = knowledge, goal, scene, guide
 
     def names_of(self, act: Act) -> tuple[str, ...]:
-        """Return the names of an action's objects; empty for one out of sight."""
+        """Return the names in view of an action's objects; empty for those out of sight."""
         return tuple(self._name_of(phrase, act) for phrase in act.things)
 
     def _name_of(self, phrase: str, act: Act) -> str:
@@ -58,27 +58,31 @@ class Sight:
                 return phrase if content and self.focused_name(content) == content else core
         if core.startswith("substance in "):
             return core
-        asks = named_words(self._goal, core)
-        if not asks and act.verb in _VESSELS and (empty := self.empty_vessel(phrase, act)):
+        goal_words = named_words(self._goal, core)
+        if (
+            not goal_words
+            and act.verb in _VESSEL_VERBS
+            and (empty := self.empty_vessel(phrase, act))
+        ):
             return empty
         others = {word for thing in act.things if thing != phrase for word in words(thing)}
         ranked = [
             (likeness(core, thing.name), thing.name)
             for thing in things
-            if asks <= words(thing.line) and (self._scene.view or content)
+            if goal_words <= words(thing.line) and (self._scene.view or content)
             and not words(thing.name) <= others
         ]  # fmt: skip
         value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
         return name if value >= _LEAST_LIKENESS else ""
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
-        """Return the object in sight that the goal names, or else the most chosen one.
+        """Return the object in view that the goal names, or else the likeliest focus.
 
-        Objects with another attribute, such as another stage or colour, are excluded.
+        Objects with another attribute, such as another life stage or colour, are excluded.
         """
-        asks = named_words(self._goal, phrase)
-        if not asks:
-            return self.most_liked(phrase)
+        goal_words = named_words(self._goal, phrase)
+        if not goal_words:
+            return self.likeliest_focus(phrase)
         whole, _, fruit = phrase.partition(" on ")
         head, _, holder = phrase.rpartition(" in ")
         core = whole if fruit else phrase
@@ -91,13 +95,13 @@ class Sight:
         exact = [thing.name for thing in things if words(core) == words(thing.name)]
         if exact or fruit:
             return core if exact else ""
-        marks = words(core) - asks
+        marks = words(core) - goal_words
         fitting = [
             (likeness(core, thing.name), thing.name)
             for thing in things
             if words(thing.name) == marks
             or (
-                asks <= words(thing.name)
+                goal_words <= words(thing.name)
                 and (
                     (marks and marks <= words(thing.name))
                     or words(thing.name) - words(core) <= _STATES
@@ -108,7 +112,7 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def empty_vessel(self, phrase: str, act: Act) -> str:
-        """Return an object whose description, without its name, fits the demonstrated vessel."""
+        """Return the name of a vessel that looks like the demonstrated one; empty if none does."""
         moves = enumerate(self._guide.shown.moves)
         shown = next((move for n, move in moves if self._guide.here(n) == act), None)
         if shown is None or act.verb == "mix" or phrase != act.things[-1]:
@@ -121,10 +125,10 @@ class Sight:
                 return thing.name
         return ""
 
-    def most_liked(self, phrase: str) -> str:
-        """Return the object in view that demonstrations chose most among its kind, or ""."""
+    def likeliest_focus(self, phrase: str) -> str:
+        """Return the likeliest object in view to focus on; empty if none is likely."""
         likings = [
-            (self._knowledge.liking(self._guide.shown.task, thing.name)
+            (self._knowledge.focus_chance(self._guide.shown.task, thing.name)
              + 0.2 * likeness(phrase, thing.name), thing.name)
             for thing in self._scene.view
         ]  # fmt: skip
@@ -132,7 +136,7 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def focused_name(self, held: str) -> str:
-        """Return the contents of a vessel, with this task's focus for the demonstrated one."""
+        """Return a content, or the focused object here if it is the demonstrated focus."""
         moves = self._guide.shown.moves
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):
@@ -146,22 +150,22 @@ class Sight:
 
 LOOK = "look around"
 WAIT = "wait1"
-GIVE_UP = 0.05
-"""Probability that a search ends at each step; without a memory nothing else ends it."""
+GIVE_UP_CHANCE = 0.05
+"""Probability of ending a search at each step, which matters without a memory."""
 _CHANCE_ELSEWHERE = 0.02
-"""Probability of an object in a room where no demonstration saw it."""
+"""Probability of finding an object in a room where no demonstration saw it."""
 _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
-_CLOSED = re.compile(r"The ([\w ]+?) door is closed")
-_STIRRED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
-_SOUGHT = ("pick up", "focus on", "pour")
-"""Verbs whose objects are worth searching the house; others need a named or close object."""
+_CLOSED_DOOR = re.compile(r"The ([\w ]+?) door is closed")
+_ROOM_CHANGED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
+_SEARCH_VERBS = ("pick up", "focus on", "pour")
+"""Verbs whose objects are searched in the whole house."""
 
 
 class ScienceDecision:
     """One decision of the player.
 
-    ``plan`` becomes the published plan. ``aim`` was pursued at the last step; ``abandoned`` had no
-    success.
+    ``plan`` becomes the published plan; ``aim`` is that of the last step. ``abandoned`` has actions
+    that had no success.
     """
 
     def __init__(
@@ -178,9 +182,9 @@ class ScienceDecision:
         guides = choose(knowledge.demonstrations, goal, scene, rng, abandoned)
         self._guide = guides[0]
         if abandoned:
-            self._guide = next(filter(self._leads_on, guides), guides[0])
+            self._guide = next(filter(self._is_usable, guides), guides[0])
         self._sight = Sight(knowledge, goal, scene, self._guide)
-        self._is_shown = is_shown_how(goal, knowledge.demonstrations)
+        self._is_shown = is_demonstrated(goal, knowledge.demonstrations)
         self._until: Act | None = None
         self.plan = Pursuit()
         self.aim = scene.until or scene.plan
@@ -197,7 +201,7 @@ class ScienceDecision:
             rooms = [room for room in sorted(self._knowledge.house.exits) if room in self._goal]
             return self._fulfil(focus, next(iter(rooms), ""))
         number = self._next_move()
-        act = decided(self._guide.here(number), self._goal, self._guide, scene)
+        act = decide_object(self._guide.here(number), self._goal, self._guide, scene)
         start = {end: first for first, end in shown.rounds}.get(number)
         if start is not None and (act is None or not self._ready(act)):
             self._until = act or self._guide.here(number)
@@ -211,46 +215,46 @@ class ScienceDecision:
         return bool(self._scene.view)
 
     def look(self) -> str:
-        """Return a look around, in case something has changed."""
+        """Look around, in case something has changed."""
         self.plan = Pursuit(self._scene.plan or Act(""), until=self._scene.until, later=True)
         return LOOK
 
-    def series(self) -> tuple[Act, ...]:
-        """Return the pursued action with all actions of its round."""
+    def round_of_aim(self) -> tuple[Act, ...]:
+        """Return the aim with all actions of its round."""
         guide, act = self._guide, self.aim
         if act is None:
             return ()
         for start, end in guide.shown.rounds:
             acts = [guide.here(number) for number in range(start, end)]
-            if any(fit(act, one) > THE_SAME for one in acts):
-                shown = (guide.terms.put(move.act) for move in guide.shown.moves[start:end])
+            if any(fit(act, one) > SAME_ACTION for one in acts):
+                shown = (guide.translation.apply(move.act) for move in guide.shown.moves[start:end])
                 return (*shown, *acts, act)
         return (act,)
 
-    # ------------------------------------------------------------ what
+    # ------------------------------------------------------------ choice of the move
 
     def _next_move(self) -> int:
-        shown, number = self._guide.shown, self._guide.standing.done
+        shown, number = self._guide.shown, self._guide.progress.done
         while number < len(shown.moves) and self.is_needless(number):
             number += 1
         if number >= len(shown.moves):
             again = [start for start, end in shown.rounds if end == len(shown.moves)]
-            # the task should be over unless a round is left, so something went wrong
+            # without a round left, the task should be over, so something went wrong
             return again[0] if again else int(self._rng.integers(len(shown.moves)))
         act = shown.moves[number].act
         reads = [i for i, move in enumerate(shown.moves[:number]) if move.act.verb == "read"]
         if reads and not self._scene.recipe and not set(shown.recipe).isdisjoint(act.things):
             self._until = act
             return reads[0]
-        return self.missed_focus(number)
+        return self.first_missed_focus(number)
 
-    def _leads_on(self, guide: Guide) -> bool:
+    def _is_usable(self, guide: Guide) -> bool:
         self._guide = guide
         return not is_among(guide.here(self._next_move()), self._abandoned)
 
     def is_needless(self, number: int) -> bool:
-        """True if a demonstrated move is needless: the object is held or already in place."""
-        if self._guide.terms.needless(self._guide.shown.moves[number].act):
+        """True if a demonstrated move is needless, as its object is held or already in place."""
+        if self._guide.translation.omits(self._guide.shown.moves[number].act):
             return True
         act = self._guide.here(number)
         if act.verb == "pick up":
@@ -263,8 +267,8 @@ class ScienceDecision:
             for thing in (*self._scene.view, *self._scene.carried)
         )
 
-    def missed_focus(self, number: int) -> int:
-        """Return an earlier focus that was not taken, if the memory knows every step."""
+    def first_missed_focus(self, number: int) -> int:
+        """Return the number of the first missed focus before a move, or of the move itself."""
         scene, moves = self._scene, self._guide.shown.moves
         due = [i for i, move in enumerate(moves[:number]) if move.act.verb == "focus on"]
         made = {a for a, answer in scene.done if a.verb == "focus on" and not is_refused(answer)}
@@ -275,15 +279,15 @@ class ScienceDecision:
         return due[len(made)] if len(due) > len(made) else number
 
     def own_room(self, room: str) -> str:
-        """Return this goal's room for a demonstrated one."""
-        put = self._guide.terms.put(Act("go to", (room,))).things[0]
+        """Return the room of this goal that replaces a demonstrated one."""
+        put = self._guide.translation.apply(Act("go to", (room,))).things[0]
         return put if put in self._knowledge.house.exits else room
 
     def _ready(self, act: Act) -> bool:
         return not self._scene.view or all(self._sight.names_of(act))
 
     def _named_focus(self) -> Act | None:
-        """Return the next focus that the goal names; None if there is none."""
+        """Return the next focus that the goal names; None if none is left."""
         done = {act.things[0] for act, _ in self._scene.done if act.verb == "focus on"}
         done |= {fact.object for fact in self._scene.facts if fact.relation == "focused on"}
         seen = self._knowledge.house.seen
@@ -298,7 +302,7 @@ class ScienceDecision:
             return False
         return not is_named(self._goal, name)
 
-    # ------------------------------------------------------------ where and how
+    # ------------------------------------------------------------ room and objects
 
     def _publish(self, act: Act, room: str, *, later: bool = False) -> None:
         again = self._scene.again and self._scene.plan == act and not later
@@ -316,7 +320,7 @@ class ScienceDecision:
             return self._go(room, act)
         names = self._sight.names_of(act)
         if act.verb == "focus on" and self._is_unknown(names[0] or act.things[0]):
-            return self._explore(act)  # a wrong one would end the task
+            return self._explore(act)  # a wrong focus ends the task
         if all(names):
             self._publish(act, scene.room)
             return str(act._replace(things=names))
@@ -325,25 +329,29 @@ class ScienceDecision:
         again = scene.again and scene.plan == act
         if scene.room and where != scene.room and not again:
             return self._go(where, act)
-        unseen = _STIRRED.match(scene.text) or not scene.room or act.verb == "focus on"
+        unseen = _ROOM_CHANGED.match(scene.text) or not scene.room or act.verb == "focus on"
         if not scene.view and unseen:
             self._publish(act, scene.room, later=True)
             return LOOK
         if not scene.view or (again and act.verb != "focus on"):
             self._publish(act, scene.room)
-            return str(act)  # unseen objects may be there; otherwise the action is refused
-        closed = _CLOSED.findall(scene.text)
+            return str(act)  # the object may be here unseen; if not, the action is refused
+        closed = _CLOSED_DOOR.findall(scene.text)
         if closed and self._is_sought(missing, act):
             self._publish(act, scene.room, later=True)
             return f"open {closed[0]}"
         return self._search(missing, act)
 
     def _place_of(self, phrase: str, room: str, act: Act) -> str:
-        """Return where to search for an object: its usual place or where it was last seen."""
+        """Return the room in which to search for an object: its usual or its last one."""
         scene = self._scene
         core = phrase.partition(" containing ")[0]
-        if scene.bound in self._knowledge.house.exits and scene.plan == act and not scene.view:
-            return scene.bound
+        if (
+            scene.planned_room in self._knowledge.house.exits
+            and scene.plan == act
+            and not scene.view
+        ):
+            return scene.planned_room
         looked = bool(scene.view) if scene.room == room else f"room {room}" in scene.sights
         if room and not looked:
             return room
@@ -360,7 +368,7 @@ class ScienceDecision:
 
     def _is_sought(self, phrase: str, act: Act) -> bool:
         named = bool(named_words(self._goal, phrase)) or phrase in self._scene.recipe
-        return act.verb in _SOUGHT or (act.verb == "move" and named)
+        return act.verb in _SEARCH_VERBS or (act.verb == "move" and named)
 
     def _go(self, room: str, act: Act) -> str:
         self._publish(act, room, later=True)
@@ -374,11 +382,11 @@ class ScienceDecision:
         return f"open door to {way[0]}"
 
     def _explore(self, aim: Act) -> str:
-        """Look into closed containers, nearest first, until another move is due."""
+        """Open what is closed here, or go to the nearest room not seen yet."""
         scene, house = self._scene, self._knowledge.house
         explore, self._until = Act("explore"), aim
         self._publish(explore, scene.room, later=True)
-        closed = _CLOSED.findall(scene.text) if scene.view else []
+        closed = _CLOSED_DOOR.findall(scene.text) if scene.view else []
         if closed:
             return f"open {closed[0]}"
         if not scene.view and (not scene.room or f"room {scene.room}" not in scene.sights):
@@ -402,8 +410,8 @@ class ScienceDecision:
             [_CHANCE_ELSEWHERE + likely[room] / max(1, likely.total()) for room in rooms]
         )
         sought = self._is_sought(phrase, act)
-        if not sought or not rooms or self._rng.random() < GIVE_UP:
-            if act.verb == "focus on":  # a wrong one would end the task
+        if not sought or not rooms or self._rng.random() < GIVE_UP_CHANCE:
+            if act.verb == "focus on":  # a wrong focus ends the task
                 self._publish(act, scene.room, later=True)
                 return WAIT
             self._publish(act, scene.room)

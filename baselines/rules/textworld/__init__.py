@@ -1,4 +1,4 @@
-"""Parts of the planner: beliefs read from an observation, a plan for each kind of aim.
+"""Advisors of the planner, a file for each kind of aim.
 
-It uses no engine and no solution: only what is in view and what the memory recalls.
+They use neither engine nor solution, only the observation and its recall.
 """

@@ -1,7 +1,7 @@
-"""Find misplaced objects and their homes, by kind and by the objects around them.
+"""Find misplaced objects and their homes, by kinds and by the objects around them.
 
-``kinds.json`` lists everyday objects, furniture and rooms, which an encoder extends to other names.
-A room suits an object by the kinds that its furniture holds and by the similarity of names.
+``kinds.json`` lists everyday objects with their furniture and rooms; an encoder extends it to other
+names. A room suits an object if its furniture holds such kinds, or if their names are similar.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ += ["likeness", "misfits", "suits"]
 
 Floats = NDArray[np.float64]
 
-_WIDTH = 0.5
-"""Cosine distance within which one name is evidence for another."""
+_KERNEL_WIDTH = 0.5
+"""Width of the kernel between names, in cosine distance."""
 _RIDGE = 0.3
-"""Ridge of the regression; a larger one trusts single names less."""
-_KEPT = 4096
-"""Names whose fits are kept: some 10 kB each."""
+"""Ridge penalty of the regression; a larger one gives single names less weight."""
+_MAX_CACHED_FITS = 4096
+"""Names with cached fits, of some 10 kB each."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class PlaceWeights:
     """Weights of the evidence for an object's home, in cosines, and settings of the search."""
 
     listed_room: float = 0.3
-    """Name of its room, beside that of a listed piece of furniture."""
+    """Name of the room, relative to the name of a listed piece of furniture."""
     room_name: float = 1.5
     room_furniture: float = 0.6
     """Names of the furniture in a room."""
@@ -46,17 +46,17 @@ class PlaceWeights:
     """Most similar things in a room."""
     room_things: float = 1.0
     room_kinds: float = 1.0
-    """Kinds of things that are kept in a room's furniture."""
+    """Kinds of things that the furniture of a room holds."""
     furniture_room: float = 0.4
-    """Name of its room, beside that of a piece of furniture."""
+    """Name of the room, relative to the name of a piece of furniture."""
     furniture_things: float = 0.4
     furniture_kinds: float = 2.0
     everyday: float = 0.7
-    """Share of a piece's similarity to everyday objects that is subtracted."""
+    """Share of the mean vector of everyday objects that is subtracted from an object's."""
     rounds: int = 4
-    """Rounds of judging rooms, each without the objects that the last found misplaced."""
+    """Rounds of scoring rooms, each with the misplaced objects moved to their best rooms."""
     margin: float = 0.05
-    """Least gain of another room, in standard deviations."""
+    """Least gain in score for a misplaced object, in standard deviations."""
 
 
 WEIGHTS = PlaceWeights()
@@ -83,36 +83,38 @@ def known_kinds() -> tuple[PlaceKind, ...]:
 def suits(things: Sequence[str], holders: Mapping[str, str], encoder: Encoder) -> Floats:
     """Return how well each object (row) suits each piece of furniture (column) by kind.
 
-    Listed pairs have 0.2 to 1; unrelated or unknown ones are near 0.
+    Pairs listed in ``kinds.json`` score 0.2 to 1; others score near 0.
     """
-    sense = _sense(encoder)
-    of_things = sense.things(encode(encoder, "a {}", tuple(things)))
+    sense = _kind_model(encoder)
+    thing_fits = sense.things(encode(encoder, "a {}", tuple(things)))
     pieces = encode(encoder, "a {}", tuple(holders))
     rooms = encode(encoder, "a {}", tuple(holders.values()))
-    return np.round(of_things @ sense.places(np.hstack([pieces, WEIGHTS.listed_room * rooms])).T, 5)
+    return np.round(
+        thing_fits @ sense.places(np.hstack([pieces, WEIGHTS.listed_room * rooms])).T, 5
+    )
 
 
 def encode(encoder: Encoder, template: str, names: Sequence[str]) -> Floats:
-    """Return unit vectors, rounded so that batching does not change them."""
+    """Return the unit vectors of names, rounded so that batching does not change them."""
     if not names:
         return np.zeros((0, encoder.encode(["a"]).shape[1]))
     return np.round(encoder.encode([template.format(n) for n in names]).astype(float), 5)
 
 
 class _Regression:
-    """A regression from a name's vector to its fit with each kind; an average name has 0."""
+    """A kernel ridge regression from a name's vector to its fit with each kind, centred at 0."""
 
     def __init__(self, rows: Floats, kinds: Floats):
-        self._middle = rows.mean(0)
+        self._mean = rows.mean(0)
         self._rows = self._centred(rows)
         ridge = _RIDGE * np.eye(len(rows))
         weights = np.linalg.solve(_kernel(self._rows, self._rows) + ridge, kinds - kinds.mean(0))
         self._weights: Floats = weights
-        self._kept = lru_cache(_KEPT)(self._fit)
+        self._cached_fit = lru_cache(_MAX_CACHED_FITS)(self._fit)
 
     def __call__(self, rows: Floats) -> Floats:
-        """Return a row per name and a column per kind; the same names come at every step."""
-        fits = [self._kept(row.tobytes()) for row in rows]
+        """Return fits of shape (names, kinds), cached because the same names come at every step."""
+        fits = [self._cached_fit(row.tobytes()) for row in rows]
         return np.reshape(fits, (len(rows), self._weights.shape[1]))
 
     def _fit(self, row: bytes) -> Floats:
@@ -120,72 +122,74 @@ class _Regression:
         return fit[0]
 
     def _centred(self, rows: Floats) -> Floats:
-        rows = rows - self._middle
+        rows = rows - self._mean
         centred: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
         return centred
 
 
 def _kernel(left: Floats, right: Floats) -> Floats:
-    likeness: Floats = np.exp((left @ right.T - 1) / _WIDTH)
+    likeness: Floats = np.exp((left @ right.T - 1) / _KERNEL_WIDTH)
     return likeness
 
 
-class _Sense(NamedTuple):
+class _KindModel(NamedTuple):
     things: _Regression
     places: _Regression
 
 
-_fitted: dict[tuple[str, PlaceWeights], _Sense] = {}
+_models: dict[tuple[str, PlaceWeights], _KindModel] = {}
 
 
-def _sense(encoder: Encoder) -> _Sense:
-    """Return both regressions, fitted once per process from names encoded once per machine."""
+def _kind_model(encoder: Encoder) -> _KindModel:
+    """Return the regressions of things and places, fitted once per process."""
     key = (encoder.id, WEIGHTS)
-    if key not in _fitted:
-        _fitted[key] = _fit(encoder)
-    return _fitted[key]
+    if key not in _models:
+        _models[key] = _fit(encoder)
+    return _models[key]
 
 
-def _fit(encoder: Encoder) -> _Sense:
+def _fit(encoder: Encoder) -> _KindModel:
     kinds = known_kinds()
-    things, are = _listed([kind.things for kind in kinds])
-    places, hold = _listed([kind.places for kind in kinds])
-    stand: dict[str, list[str]] = {place: [] for place in places}
+    things, thing_kinds = _memberships([kind.things for kind in kinds])
+    places, place_kinds = _memberships([kind.places for kind in kinds])
+    rooms_of: dict[str, list[str]] = {place: [] for place in places}
     for kind in kinds:
         for place in kind.places:
-            stand[place] += kind.rooms
-    rooms = np.stack([encode(encoder, "a {}", stand[place]).mean(0) for place in places])
+            rooms_of[place] += kind.rooms
+    rooms = np.stack([encode(encoder, "a {}", rooms_of[place]).mean(0) for place in places])
     pieces = np.hstack([encode(encoder, "a {}", places), WEIGHTS.listed_room * rooms])
-    return _Sense(_Regression(encode(encoder, "a {}", things), are), _Regression(pieces, hold))
+    return _KindModel(
+        _Regression(encode(encoder, "a {}", things), thing_kinds), _Regression(pieces, place_kinds)
+    )
 
 
-def _listed(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
+def _memberships(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
     rows = {name: row for row, name in enumerate(dict.fromkeys(n for part in names for n in part))}
-    under = np.zeros((len(rows), len(names)))
+    members = np.zeros((len(rows), len(names)))
     for kind, part in enumerate(names):
-        under[[rows[name] for name in part], kind] = 1.0
-    return list(rows), under
+        members[[rows[name] for name in part], kind] = 1.0
+    return list(rows), members
 
 
 # ------------------------------------------------------------ places
 
-_NEAREST = 3
-"""Number of most similar objects of a room that count."""
-_SPREAD = 0.1
+_NEAREST_THINGS = 3
+"""Number of most similar objects of a room in its score."""
+_TEMPERATURE = 0.1
 """Temperature of the softmax over furniture."""
-_EVERYDAY = (
+_EVERYDAY_THINGS = (
     "cup", "plate", "spoon", "shirt", "shoe", "book", "pen", "lamp", "towel", "soap", "ball", "toy",
     "knife", "bottle", "apple", "bread", "hat", "coat", "pillow", "blanket", "hammer", "plant",
     "phone", "paper", "key", "candle", "pan", "toothbrush", "cushion", "bag",
 )  # fmt: skip
-"""Things of all kinds: a piece of furniture that is like them all is like nothing in particular."""
-_STRANGERS = 0.2
-"""Usual cosine of two unrelated objects."""
+"""Things of all kinds; similarity to all of them is no evidence for a place."""
+_UNRELATED_COSINE = 0.2
+"""Usual cosine between the names of two unrelated objects."""
 _TEMPLATES = ("a {}", "used in the {}")
 
 
 class Misfit(NamedTuple):
-    """A misplaced object, the place where it seems to belong, and the gain in score."""
+    """A misplaced object, the room where it probably belongs, and the gain in score."""
 
     thing: str
     room: str
@@ -207,19 +211,21 @@ def misfits(
         return []
     vectors = encode(encoder, "a {}", things)
     likeness = vectors @ vectors.T
-    fixed = WEIGHTS.room_name * np.mean(
+    constant = WEIGHTS.room_name * np.mean(
         [vectors @ encode(encoder, t, rooms).T for t in _TEMPLATES], axis=0
     ) + WEIGHTS.room_furniture * np.stack(
-        [_best(vectors @ encode(encoder, "a {}", furniture[r]).T, 2) for r in rooms], axis=1
+        [_mean_of_best(vectors @ encode(encoder, "a {}", furniture[r]).T, 2) for r in rooms], axis=1
     )
-    fixed = fixed + WEIGHTS.room_kinds * _by_room(things, furniture, encoder)
+    constant = constant + WEIGHTS.room_kinds * _room_kind_scores(things, furniture, encoder)
     current = np.array([rooms.index(where[t]) if where[t] in rooms else -1 for t in things])
     carried = current < 0
     home, found = current.copy(), np.zeros(len(things), bool)
     rows = np.arange(len(things))
     gain = best = np.zeros(len(things))
     for _ in range(WEIGHTS.rounds):
-        scores = fixed + np.stack([_company(likeness, home == j) for j in range(len(rooms))], 1)
+        scores = constant + np.stack(
+            [_company_scores(likeness, home == j) for j in range(len(rooms))], 1
+        )
         scores = (scores - scores.mean(0)) / (scores.std(0) + 1e-9)
         best = scores.argmax(1)
         gain = np.where(carried, 0.0, scores[rows, best] - scores[rows, current])
@@ -231,10 +237,10 @@ def misfits(
     return [Misfit(things[i], rooms[int(best[i])], float(gain[i])) for i in chosen]
 
 
-def _by_room(
+def _room_kind_scores(
     things: list[str], furniture: Mapping[str, tuple[str, ...]], encoder: Encoder
 ) -> Floats:
-    """Return how well each object suits the contents of each room by name, at least 0."""
+    """Return the best score by kind (>= 0) of each object (row) in each room (column)."""
     holders = {piece: room for room in sorted(furniture) for piece in furniture[room]}
     best = np.zeros((len(things), len(furniture)))
     if holders:
@@ -246,15 +252,15 @@ def _by_room(
     return best
 
 
-def _best(likeness: Floats, k: int) -> Floats:
-    """Return the mean of the k highest values of each row; zeros without columns."""
+def _mean_of_best(likeness: Floats, k: int) -> Floats:
+    """Return the mean of the k highest values of each row; 0 if there are no columns."""
     if not likeness.shape[1]:
         return np.zeros(len(likeness))
     highest: Floats = np.sort(likeness, axis=1)[:, -k:].mean(1)
     return highest
 
 
-def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
+def _company_scores(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
     """Return the similarity of each object to the other members of a room."""
     result = np.zeros(len(likeness))
     for i in range(len(likeness)):
@@ -263,7 +269,8 @@ def _company(likeness: Floats, members: NDArray[np.bool_]) -> Floats:
         row = np.sort(likeness[i, others])
         if len(row):
             result[i] = (
-                WEIGHTS.room_nearest * row[-_NEAREST:].mean() + WEIGHTS.room_things * row.mean()
+                WEIGHTS.room_nearest * row[-_NEAREST_THINGS:].mean()
+                + WEIGHTS.room_things * row.mean()
             )
     return result
 
@@ -273,13 +280,13 @@ def likeness(
 ) -> Floats:
     """Return how well each object (row) suits each piece of furniture (column).
 
-    It depends on kinds, on the names of the furniture and its room (``holders``), and on the
-    objects there (``company``). Furniture that is similar to everything loses most of that.
+    The score depends on kinds, on the names of the furniture and its room (``holders``), and on the
+    objects there (``company``). Similarity to everyday objects in general is subtracted.
     """
     rows = encode(encoder, "a {}", tuple(things))
     pieces = encode(encoder, "a {}", tuple(holders))
     pieces = pieces + WEIGHTS.furniture_room * encode(encoder, "a {}", tuple(holders.values()))
-    everyday = np.concatenate([rows, encode(encoder, "a {}", _EVERYDAY)])
+    everyday = np.concatenate([rows, encode(encoder, "a {}", _EVERYDAY_THINGS)])
     scores: Floats = (rows - WEIGHTS.everyday * everyday.mean(0)) @ pieces.T
     scores = scores + WEIGHTS.furniture_kinds * suits(things, holders, encoder)
     for column, holder in enumerate(holders):
@@ -287,8 +294,8 @@ def likeness(
         close = rows @ encode(encoder, "a {}", tuple(members)).T
         for row, thing in enumerate(things):
             others = sorted(close[row, i] for i, member in enumerate(members) if member != thing)
-            near = float(np.mean(others[-2:])) if others else _STRANGERS
-            scores[row, column] += WEIGHTS.furniture_things * (near - _STRANGERS)
+            near = float(np.mean(others[-2:])) if others else _UNRELATED_COSINE
+            scores[row, column] += WEIGHTS.furniture_things * (near - _UNRELATED_COSINE)
     return scores
 
 
@@ -299,6 +306,6 @@ def homes(
 
     Rows sum to 1. The arguments are those of :func:`likeness`, with at least one holder.
     """
-    scores = likeness(things, holders, company, encoder) / _SPREAD
+    scores = likeness(things, holders, company, encoder) / _TEMPERATURE
     weights: Floats = np.exp(scores - scores.max(1, keepdims=True))
     return weights / weights.sum(1, keepdims=True)

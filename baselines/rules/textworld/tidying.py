@@ -1,6 +1,6 @@
-"""Tidy up: explore the rooms, infer where each object belongs, and carry it there.
+"""Tidy: explore the rooms, infer where each object belongs, and carry it there.
 
-The patterns of tasks about tidying are data in ``tidying.toml``.
+``tidying.toml`` lists the phrases of tasks about tidying.
 """
 
 from __future__ import annotations
@@ -29,44 +29,46 @@ from gym_memory.memory.encoders import make_encoder
 __all__ = ["Tidier", "is_about_tidying"]
 
 _IDIOMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-_ORDER, _TASK = (
+_TIDYING_ORDER, _TIDYING_TASK = (
     re.compile(rf"\b(?:{'|'.join(idioms)})\b", re.IGNORECASE)
     for idioms in (_IDIOMS["orders"], chain.from_iterable(_IDIOMS.values()))
 )
-_COUNT = re.compile(r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE)
+_MISPLACED_COUNT = re.compile(
+    r"\b(\d+)\b(?= (?:\w+ )?(?:things?|went|are|objects?|items?)\b)", re.IGNORECASE
+)
 _PRINTED = re.compile(
     r"book|paper|novel|magazine|diary|journal|map|document|manual|manuscript|scroll|sheet"
 )
 _ROOMS_TO_SURVEY = 3
-"""Least number of rooms of a house that is surveyed, so that the memory recalls all of it."""
+"""Least number of rooms for a survey, which lets the memory recall the whole house."""
 _ROOMS_OF_LARGE_HOUSE = 6
-"""Least number of rooms of a house that is too large for trying all places."""
+"""Least number of rooms of a house in which trying all places takes too long."""
 _THINGS_PER_CROWDED_ROOM = 4
-"""Mean number of objects per room at which the others reveal a misplaced one."""
+"""Mean number of objects per room that is enough to recognize a misplaced one."""
 PRIOR_SHARE = 0.3
 """Prior share of misplaced objects if the task gives no number."""
 PRIOR_COUNT = 6
 """Pseudo-count behind the prior share of misplaced things."""
-_LEAST_UNREQUESTED = 0.1
-"""Least probability of a placement in a task that does not mention tidying."""
+_MIN_CHANCE_UNREQUESTED = 0.1
+"""Least probability of a placing if the task does not mention tidying."""
 _PLACED_IN_TIME = 0.85
-"""Probability that a misplaced object is placed right within a few attempts."""
-MOST_PLANNED = 5
-"""Most placements in one plan."""
-LEAST_RATIO = 0.4
-"""Least probability of a placement in a plan, as a share of the best one's."""
-LEAST_RATIO_AT_RISK = 0.6
-"""Same share if taking an object from its place loses a point."""
+"""Probability of finding the right place of a misplaced object within a few attempts."""
+MAX_PLANNED = 5
+"""Most placings in one plan."""
+MIN_RATIO = 0.4
+"""Least probability of a planned placing, as a share of the best one's."""
+MIN_RATIO_AT_RISK = 0.6
+"""Same share in games in which taking an object from its right place loses a point."""
 
-Chance = tuple[str, str, float]
-"""An object, a target, and the probability that it belongs there."""
+Candidate = tuple[str, str, float]
+"""An object, a target, and the probability that the object belongs there."""
 Placings = list[tuple[str, str]]
 """Pairs of an object and the room or furniture where it belongs."""
 
 
 @dataclass(frozen=True)
 class Tidying(Aim):
-    """An aim to carry objects to their places; it is done if it has no placings."""
+    """An aim to carry objects to their places; without placings, it is done."""
 
     placings: tuple[tuple[str, str], ...] = ()
 
@@ -85,22 +87,22 @@ class Tidying(Aim):
 class Tidier:
     """An advisor that infers where objects belong and carries them there.
 
-    It plans after exploring, and again after some placements were rewarded. It compares an object
-    with rooms in a large, full house, and with furniture elsewhere. Bayes' rule combines similarity
-    with the expected share of misplaced objects; the best ratio of probability to steps comes
-    first. An object that gained nothing goes to its next best place. Before deciding on several
-    rooms, the player looks once with a plan that names them all, since plans steer some memories.
+    It plans after exploring, and again when no placing is left. In a large, full house it compares
+    objects with rooms, else with furniture. Bayes' rule combines similarity with the expected share
+    of misplaced objects; placings with the best ratio of probability to steps come first. An object
+    that gained nothing goes to its next best place. Before planning over several rooms, the player
+    looks once with an aim that names them all, since the aim is the query of some memories.
 
     Args:
         encoder: Name of a semantic encoder (see :func:`make_encoder`); built on first use.
-        unrequested: Whether to tidy even if the task does not mention it; needs the encoder.
+        unrequested: Whether to tidy only in tasks that do not mention it; needs the encoder.
     """
 
     def __init__(self, encoder: str, *, unrequested: bool = False):
         self._encoder, self._unrequested = encoder, unrequested
 
     def __call__(self, beliefs: Beliefs) -> Iterator[Move]:
-        """Yield the next move; none if the task is not about tidying."""
+        """Yield the next move; nothing if another task is requested."""
         requested = is_about_tidying(beliefs.task.goal)
         if requested == self._unrequested or beliefs.ingredients():
             return
@@ -129,21 +131,23 @@ class Tidier:
         right = dict(_placings(beliefs, "belongs"))
         took = beliefs.plan.action.startswith(tuple(f"take {t} " for t in right))
         if took and not is_large(beliefs):
-            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # the others wait
+            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # finish this one first
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
         plan += [entry for entry in right.items() if entry[0] not in dict(plan)]
-        plan = [e for e in plan if _is_open(beliefs, *e) and not is_fixed(beliefs, e[0])]
-        action = self._next(beliefs, plan)
+        plan = [e for e in plan if _is_pending(beliefs, *e) and not is_fixed(beliefs, e[0])]
+        action = self._next_action(beliefs, plan)
         if action is None and (plan := self._decide_again(beliefs)):
-            action = self._next(beliefs, plan)
+            action = self._next_action(beliefs, plan)
         if action is None and is_large(beliefs) and not (surveyed or last.waits):
             yield _survey(beliefs)
         known = len(beliefs.distances) > 1 or _placings(beliefs, "was put")
-        if action or right or (known and not self._unrequested):  # else other advisors decide
+        if action or right or (known and not self._unrequested):  # else leave it to other advisors
             yield Move(action or "look", Tidying.of(plan if action else []))
 
-    def _next(self, beliefs: Beliefs, plan: Placings) -> str | None:
-        return self._put(beliefs, plan) or _take(beliefs, plan) or _go(beliefs, plan)
+    def _next_action(self, beliefs: Beliefs, plan: Placings) -> str | None:
+        return (
+            self._put_action(beliefs, plan) or _take_action(beliefs, plan) or _walk(beliefs, plan)
+        )
 
     # ------------------------------------------------------------ deciding
 
@@ -159,15 +163,15 @@ class Tidier:
     def _decide_again(self, beliefs: Beliefs) -> Placings:
         rooms = {room: _furniture(beliefs, room) for room in beliefs.distances}
         holders = {piece: room for room, pieces in rooms.items() for piece in pieces}
-        lying = {
+        locations = {
             t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
         }
-        lying.update(dict.fromkeys(beliefs.held(), ""))
+        locations.update(dict.fromkeys(beliefs.held(), ""))
         known = _Outcomes.of(beliefs)
-        things = sorted(t for t in lying if self._is_movable(beliefs, t, known))
+        things = sorted(t for t in locations if self._is_movable(beliefs, t, known))
         if not things or not holders:
             return []
-        chances = self._chances(beliefs, things, holders, lying, known)
+        chances = self._chances(beliefs, things, holders, locations, known)
         distances = beliefs.distances
         ranked = []
         for thing, target, chance in chances:
@@ -176,20 +180,20 @@ class Tidier:
             ranked.append((-chance / steps, thing, target, chance))
         ranked.sort()
         best = max((chance for *_, chance in ranked[:1]), default=0.0)
-        enough = LEAST_RATIO * best
-        if known.lost:  # a detour is cheaper than a point
+        enough = MIN_RATIO * best
+        if known.taken_wrongly:  # a detour is cheaper than a point
             likeliest = max((chance for *_, chance in ranked), default=0.0)
-            enough = max(enough, LEAST_RATIO_AT_RISK * likeliest)
+            enough = max(enough, MIN_RATIO_AT_RISK * likeliest)
         plan = [(thing, target) for _, thing, target, chance in ranked if chance >= enough]
-        return plan[:MOST_PLANNED]
+        return plan[:MAX_PLANNED]
 
     def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
-        if thing in known.praised or is_fixed(beliefs, thing):
+        if thing in known.known_home or is_fixed(beliefs, thing):
             return False
         if self._unrequested and (is_key(beliefs, thing) or beliefs.is_mentioned(thing)):
             searched = beliefs.plan.searched or beliefs.plan.aim.kind is Kind.SEARCH
             left_over = searched and not is_key(beliefs, thing)
-            if not (known.praised & known.placed or left_over):
+            if not (known.known_home & known.placed or left_over):
                 return False
             if thing not in known.held | known.placed:
                 return False
@@ -203,76 +207,79 @@ class Tidier:
         beliefs: Beliefs,
         things: list[str],
         holders: dict[str, str],
-        lying: dict[str, str],
+        locations: dict[str, str],
         known: _Outcomes,
-    ) -> list[Chance]:
-        """Return the likeliest untried target of each object, with its probability.
-
-        Bayes' rule combines similarity with the expected share of misplaced things.
-        """
+    ) -> list[Candidate]:
+        """Return the likeliest untried target of each movable object, with its probability."""
         large = is_large(beliefs)
-        if large and not known.praised:  # no sign yet of what is misplaced
+        if large and not known.known_home:  # no misplaced object is known yet
             return []
         names = list(holders)
-        company = {t: place for t, place in lying.items() if t not in known.astray - known.praised}
+        company = {
+            t: place
+            for t, place in locations.items()
+            if t not in known.misplaced - known.known_home
+        }
         rows = homes(things, holders, company, make_encoder(self._encoder))
         chances = [dict(zip(names, map(float, row), strict=True)) for row in rows]
-        stays = {t: c.pop(lying[t], 0.0) for t, c in zip(things, chances, strict=True)}
+        stays = {t: c.pop(locations[t], 0.0) for t, c in zip(things, chances, strict=True)}
         mentioned = {t for t in things if beliefs.subjects("mentions", t)}
         odds = [
             sum(c.values()) / (stays[t] * len(holders))
             for t, c in zip(things, chances, strict=True)
-            if t not in known.touched and t not in mentioned and stays[t] > 0
+            if t not in known.moved and t not in mentioned and stays[t] > 0
         ]
-        share = _share(known, odds, count_in_task(beliefs))
-        certain = not self._unrequested or bool(known.praised & known.placed)
-        enough = 0.0 if certain else _LEAST_UNREQUESTED
-        found: list[Chance] = []
-        unlikely: list[tuple[float, Chance]] = []
+        share = _misplaced_share(known, odds, count_in_task(beliefs))
+        certain = not self._unrequested or bool(known.known_home & known.placed)
+        enough = 0.0 if certain else _MIN_CHANCE_UNREQUESTED
+        found: list[Candidate] = []
+        unlikely: list[tuple[float, Candidate]] = []
         for thing, places in zip(things, chances, strict=True):
-            untouched = thing not in known.touched
-            if untouched and (share == 0.0 or large):
+            unmoved = thing not in known.moved
+            if unmoved and (share == 0.0 or large):
                 continue
             left = {name: c for name, c in places.items() if (thing, name) not in known.tried}
             if not left:
                 continue
             stay = 0.0
-            if untouched and thing not in mentioned:
+            if unmoved and thing not in mentioned:
                 stay = stays[thing] * len(holders) * (1 - share) / share
-            elif thing in known.placed and not known.lost:
+            elif thing in known.placed and not known.taken_wrongly:
                 stay = PRIOR_SHARE  # its first place may have been right
             target = max(left, key=lambda name: left[name])
             total = sum(left.values())
-            chance, astray = left[target] / (total + stay), total / (total + stay)
-            if untouched and not is_worth_taking(astray):
-                unlikely.append((astray, (thing, target, chance)))
+            chance, misplaced = left[target] / (total + stay), total / (total + stay)
+            if unmoved and not is_worth_taking(misplaced):
+                unlikely.append((misplaced, (thing, target, chance)))
             elif chance >= enough or thing in beliefs.held():
                 found.append((thing, target, chance))
         if found:
             return found
-        if not known.lost:
+        if not known.taken_wrongly:
             return [entry for _, entry in unlikely if entry[2] >= enough]
         unlikely.sort(reverse=True)
-        search = certain and not known.astray - known.praised
-        search = search and is_worth_searching([astray for astray, _ in unlikely])
-        return [unlikely[0][1]] if search else []  # the game continues, so something is misplaced
+        search = certain and not known.misplaced - known.known_home
+        search = search and is_worth_searching([misplaced for misplaced, _ in unlikely])
+        return (
+            [unlikely[0][1]] if search else []
+        )  # the game goes on, so some object is still misplaced
 
     # ------------------------------------------------------------ doing
 
-    def _put(self, beliefs: Beliefs, plan: Placings) -> str | None:
+    def _put_action(self, beliefs: Beliefs, plan: Placings) -> str | None:
         for thing, target in plan:
             if not beliefs.holds(thing):
                 continue
             if target == beliefs.here:
-                action = self._put_anywhere(beliefs, thing)
+                action = self._put_in_room(beliefs, thing)
             else:
                 action = beliefs.putting(thing, target) or beliefs.opening(target)
             if action:
                 return action
         return None
 
-    def _put_anywhere(self, beliefs: Beliefs, thing: str) -> str | None:
-        """Return the action that puts an object on the most similar furniture here, or drops it."""
+    def _put_in_room(self, beliefs: Beliefs, thing: str) -> str | None:
+        """Return the action that puts an object on the best furniture here, or drops it."""
         puts = {
             action.rpartition(between)[2]: action
             for word, between in (("put", " on "), ("insert", " into "))
@@ -290,49 +297,51 @@ class Tidier:
 
 
 class _Outcomes(NamedTuple):
-    """Outcomes so far: tried placings, and objects that were praised, placed or held."""
+    """Outcomes so far: tried placings, and objects with a known home, placed or held."""
 
     tried: frozenset[tuple[str, str]]
-    praised: frozenset[str]
+    known_home: frozenset[str]
     placed: frozenset[str]
     held: frozenset[str]
 
     @classmethod
     def of(cls, beliefs: Beliefs) -> _Outcomes:
         tried = frozenset(_placings(beliefs, "was put"))
-        praised = frozenset(thing for thing, _ in _placings(beliefs, "belongs"))
-        return cls(tried, praised, frozenset(t for t, _ in tried), frozenset(beliefs.held()))
+        known_home = frozenset(thing for thing, _ in _placings(beliefs, "belongs"))
+        return cls(tried, known_home, frozenset(t for t, _ in tried), frozenset(beliefs.held()))
 
     @property
-    def lost(self) -> frozenset[str]:
-        return self.praised - self.placed
+    def taken_wrongly(self) -> frozenset[str]:
+        """Return the objects whose taking lost a point, as they were in their right place."""
+        return self.known_home - self.placed
 
     @property
-    def touched(self) -> frozenset[str]:
-        return self.placed | self.praised | self.held
+    def moved(self) -> frozenset[str]:
+        return self.placed | self.known_home | self.held
 
     @property
-    def astray(self) -> frozenset[str]:
-        return (self.placed | self.held) - self.lost
+    def misplaced(self) -> frozenset[str]:
+        """Return the objects that were misplaced."""
+        return (self.placed | self.held) - self.taken_wrongly
 
 
-def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
-    """Return the expected share of misplaced objects among the untouched ones.
+def _misplaced_share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
+    """Return the expected share of misplaced objects among those not moved yet.
 
     Args:
         known: Outcomes of tidying so far.
-        odds: Likelihood ratio of each object's present place, misplaced against placed right.
+        odds: Likelihood ratio of each object's place, if misplaced against if placed right.
         count: Number of misplaced objects according to the task, or None.
     """
     shares, ratios = np.linspace(0.005, 0.995, 199), np.array(odds, float)
     if count is not None:
-        left = count - len(known.astray)
+        left = count - len(known.misplaced)
         expected = (shares[:, None] * ratios / (shares[:, None] * (ratios - 1) + 1)).sum(1)
         return float(shares[np.abs(expected - left).argmin()]) if left > 0 else 0.0
     misplaced, placed = PRIOR_COUNT * PRIOR_SHARE, PRIOR_COUNT * (1 - PRIOR_SHARE)
     weights = shares**misplaced * (1 - shares) ** placed
-    if known.lost:
-        weights *= shares ** len(known.astray) * (1 - shares) ** len(known.lost)
+    if known.taken_wrongly:
+        weights *= shares ** len(known.misplaced) * (1 - shares) ** len(known.taken_wrongly)
     for ratio in ratios:
         weights *= shares * ratio + 1 - shares
         weights /= weights.max()
@@ -343,23 +352,23 @@ def _share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
 def is_about_tidying(goal: str) -> bool:
     """True if a task is to put objects where they belong.
 
-    In a task with directions only an order counts, since *the messy pantry* is a name there.
+    In a task with directions only an order counts, since *the messy pantry* may be a room.
     """
-    return (_ORDER if gives_directions(goal) else _TASK).search(goal) is not None
+    return (_TIDYING_ORDER if gives_directions(goal) else _TIDYING_TASK).search(goal) is not None
 
 
 def is_worth_taking(misplaced: float) -> bool:
-    """True if taking an object with this probability of being misplaced gains points on average.
+    """True if the expected points of taking an object are positive, given this probability.
 
-    Taking and placing a misplaced object gain a point each; taking any other loses one.
+    Taking and placing a misplaced object gain one point each; taking any other loses one.
     """
     return misplaced * (1 + _PLACED_IN_TIME) > 1 - misplaced
 
 
 def is_worth_searching(misplaced: Sequence[float]) -> bool:
-    """True if taking objects until one is misplaced gains points on average.
+    """True if the expected points of taking objects until one is misplaced are positive.
 
-    ``misplaced`` has the probability of each object, highest first; at least one is misplaced.
+    ``misplaced`` has the probability of each object, in descending order; one is misplaced.
     """
     points, none = 0.0, 1.0  # expected points of the objects after the present one
     for chance in reversed(misplaced):
@@ -374,18 +383,18 @@ def rooms_apart(distances: dict[str, int], start: str, room: str) -> int:
 
 
 def _survey(beliefs: Beliefs) -> Move:
-    """Return a look whose plan names all rooms, to recall their contents."""
+    """Return a look whose aim names all rooms, so that the memory recalls their contents."""
     return Move("look", Aim("survey: " + ", ".join(beliefs.distances), Kind.SURVEY))
 
 
 def is_large(beliefs: Beliefs) -> bool:
-    """True if a house is too large and full for trying all places."""
+    """True if a house has too many rooms and objects to try all places."""
     rooms = beliefs.distances
     things = sum(len(_things(beliefs, room, _furniture(beliefs, room))) for room in rooms)
     return len(rooms) >= _ROOMS_OF_LARGE_HOUSE and things >= _THINGS_PER_CROWDED_ROOM * len(rooms)
 
 
-def _take(beliefs: Beliefs, plan: Placings) -> str | None:
+def _take_action(beliefs: Beliefs, plan: Placings) -> str | None:
     for thing, target in plan:
         if beliefs.holds(thing) or target == beliefs.here:
             continue
@@ -398,7 +407,7 @@ def _take(beliefs: Beliefs, plan: Placings) -> str | None:
     return None
 
 
-def _go(beliefs: Beliefs, plan: Placings) -> str | None:
+def _walk(beliefs: Beliefs, plan: Placings) -> str | None:
     distances = beliefs.distances
     rooms = [
         (target if beliefs.is_place(target) else beliefs.room_of(target))
@@ -411,18 +420,18 @@ def _go(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def is_message(thing: str) -> bool:
-    """True if an object is a message, which has no place, unlike books and papers."""
+    """True if an object is a message, which belongs nowhere, unlike books and papers."""
     return is_readable(thing) and _PRINTED.search(thing) is None
 
 
-def _is_open(beliefs: Beliefs, thing: str, target: str) -> bool:
+def _is_pending(beliefs: Beliefs, thing: str, target: str) -> bool:
     if beliefs.holds(thing):
         return True
     return target not in (beliefs.room_of(thing), beliefs.holder(thing))
 
 
 def is_fixed(beliefs: Beliefs, thing: str) -> bool:
-    """True if an object is in view and no valid action takes it."""
+    """True if an object is within reach, but no valid action takes it."""
     if beliefs.holds(thing) or beliefs.room_of(thing) != beliefs.here:
         return False
     if beliefs.openness(beliefs.holder(thing)) in ("closed", "locked"):
@@ -431,7 +440,7 @@ def is_fixed(beliefs: Beliefs, thing: str) -> bool:
 
 
 def count_in_task(beliefs: Beliefs) -> int | None:
-    number = _COUNT.search(beliefs.task.goal)
+    number = _MISPLACED_COUNT.search(beliefs.task.goal)
     return int(number[1]) if number else None
 
 
