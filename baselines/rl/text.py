@@ -338,8 +338,10 @@ class CopyReader(torch.nn.Module):
             return torch.from_numpy(np.ascontiguousarray(values)).to(device)
 
         used, which = np.unique(lines.words, return_inverse=True)  # the first is the blank
-        written = [self._texts[int(number)] for number in used[1:]]
-        vectors = self.words(written)
+        written, ranks = np.unique([self._texts[int(n)] for n in used[1:]], return_inverse=True)
+        # Numbers depend on which games were measured when: sums should not.
+        which = np.concatenate([[0], ranks + 1])[which]
+        vectors = self.words(written.tolist())
         vectors = torch.cat([torch.zeros_like(vectors[:1]), vectors])
         blank = lines.words < 0
         hashes = [-1, *(zlib.crc32(word[:_STEM_CHARS].encode()) for word in written)]

@@ -18,6 +18,8 @@ from gym_memory.baselines.rl.shared.trainer import Trainer
 from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.baselines.rl.text import TextLearner, TextSettings
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.tensors import read_tensors
+from gym_memory.core.training_folder import LAST
 from gym_memory.run import rollout
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.train.steps import AdvisedObservation
@@ -116,6 +118,15 @@ def test_resumed_run_is_unbroken_one_and_its_player_plays(tmp_path: Path) -> Non
     result = rollout(house(split="test"), make_policy(f"text?checkpoint={tmp_path / 'half'}"), 0)
     assert result.steps > 0
     assert not result.failed
+
+
+def test_extra_measurement_changes_no_weight(tmp_path: Path) -> None:
+    """Meet words of valid games early, at a limit between two measurements."""
+    trainer(tmp_path / "whole", 60).run()
+    trainer(tmp_path / "half", 24).run()
+    trainer(tmp_path / "half", 60).run()
+    one, two = (read_tensors(tmp_path / name / LAST)[0] for name in ("whole", "half"))
+    assert all(np.array_equal(one[name], two[name]) for name in one)
 
 
 def test_actor_critic_alone_learns_a_corridor() -> None:

@@ -155,7 +155,7 @@ class RecalledScene(RecalledFacts):
 
 Contexts = tuple[tuple[str, str, str], ...]
 """Words beside a name: the text, the word, and its side."""
-_MOST_KEPT = 50_000
+_MOST_KEPT = 20_000
 """Actions whose features a lexicon keeps."""
 
 
@@ -197,16 +197,16 @@ def describe(
         for name in names
     }
 
+    named = {name: _named(name, scene, contexts[name], lexicon, matched=matched) for name in names}
+
     def features(phrase: ParsedAction) -> tuple[str, ...]:
-        if triples:
-            return _action(phrase, scene, contexts, lexicon, matched=matched)
-        key = (phrase, matched, *[contexts[name] for name in phrase.names])  # nothing else counts
+        own = tuple([named[name] for name in phrase.names])
+        key = phrase.verb, phrase.template, own, matched
         found = lexicon.kept.get(key)
         if found is None:
             if len(lexicon.kept) >= _MOST_KEPT:
                 lexicon.kept.clear()
-            found = _action(phrase, scene, contexts, lexicon, matched=matched)
-            lexicon.kept[key] = found
+            found = lexicon.kept[key] = _action(*key, lexicon)
         return found
 
     earned = obs.get("earned", 0.0)
@@ -240,36 +240,57 @@ def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon)
     return tuple(found)
 
 
+class _Named(NamedTuple):
+    """What the features of an action tell of one of its names."""
+
+    name: str
+    """The name if it is common, or empty."""
+    atoms: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+    contexts: Contexts = ()
+    way: tuple[str, ...] = ()
+    """Features of a direction, which has no others."""
+
+
+def _named(
+    name: str, scene: RecalledScene, contexts: Contexts, lexicon: Lexicon, *, matched: bool
+) -> _Named:
+    shown = name if lexicon.common(name) else ""
+    values = tuple(scene.values(name))
+    if name not in DIRECTIONS:
+        return _Named(shown, scene.bare_atoms(name), values, contexts)
+    known = name in scene.ways(scene.here)
+    atoms = scene.signposts.get(name, ()) if known and matched else ()
+    way = [
+        f"way to {atom}"
+        for atom in atoms
+        if not atom.startswith("name:") or lexicon.common(atom.removeprefix("name:"))
+    ]
+    way.insert(0, "way known" if known else "way unexplored")
+    return _Named(shown, (), values, contexts, tuple(way))
+
+
 def _action(
-    phrase: ParsedAction,
-    scene: RecalledScene,
-    contexts: dict[str, Contexts],
-    lexicon: Lexicon,
-    *,
-    matched: bool,
+    verb: str, template: str, named: tuple[_Named, ...], matched: bool, lexicon: Lexicon
 ) -> tuple[str, ...]:
-    said = stem(phrase.verb) if matched else None
-    values = [scene.values(name) for name in phrase.names]
-    stems = [{stem(value) for _, value in own} for own in values]
-    around = [{stem(word) for _, word, _ in contexts[name]} for name in phrase.names]
-    verb = "=" if any(said in own for own in (*stems, *around)) else phrase.verb
-    found = [f"{verb} {phrase.template}", phrase.template]
-    for i, (role, name) in enumerate(zip(_ROLES, phrase.names, strict=False)):
-        if name in DIRECTIONS:
-            known = name in scene.ways(scene.here)
-            found.append("way known" if known else "way unexplored")
-            for atom in scene.signposts.get(name, ()) if known and matched else ():
-                if not atom.startswith("name:") or lexicon.common(atom.removeprefix("name:")):
-                    found.append(f"way to {atom}")
+    said = stem(verb) if matched else None
+    stems = [{stem(value) for _, value in one.values} for one in named]
+    around = [{stem(word) for _, word, _ in one.contexts} for one in named]
+    if any(said in own for own in (*stems, *around)):
+        verb = "="
+    found = [f"{verb} {template}", template]
+    for i, (role, one) in enumerate(zip(_ROLES, named, strict=False)):
+        if one.way:
+            found += one.way
             continue
-        if lexicon.common(name):
-            found += [f"{role} is {name}", f"{verb} {role} is {name}"]
+        if one.name:
+            found += [f"{role} is {one.name}", f"{verb} {role} is {one.name}"]
         matching: set[str | None] = set()
         if matched:
             matching = {said}.union(*(own for j, own in enumerate(stems) if j != i))
-        parts = [*scene.bare_atoms(name)]
-        parts += [f"{r} {'=' if stem(v) in matching else v}" for r, v in values[i]]
-        for source, word, place in contexts[name]:
+        parts = [*one.atoms]
+        parts += [f"{r} {'=' if stem(v) in matching else v}" for r, v in one.values]
+        for source, word, place in one.contexts:
             if stem(word) == said:
                 word = "="
             elif not lexicon.common(word):
