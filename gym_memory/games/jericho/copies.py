@@ -49,7 +49,8 @@ def in_copy(work: Callable[[Attempt], Any], seconds: float) -> Any:
             def attempt(command: str) -> bool:
                 if command in fatal:
                     return False
-                cell[:] = command.encode()[:_MOST_BYTES].ljust(_MOST_BYTES, b"\0")
+                note = command.encode()[: _MOST_BYTES - 1] + b"\0"
+                cell[: len(note)] = note
                 limit_cpu(seconds)
                 return True
 
@@ -60,7 +61,7 @@ def in_copy(work: Callable[[Attempt], Any], seconds: float) -> Any:
                 if kind == "error":
                     raise BackendError(value)
                 return value
-            fatal.add(bytes(cell).rstrip(b"\0").decode())
+            fatal.add(bytes(cell).partition(b"\0")[0].decode())
     raise BackendError(f"the story breaks at {len(fatal)} commands, among them {min(fatal)!r}")
 
 

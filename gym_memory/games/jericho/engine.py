@@ -205,7 +205,7 @@ class ParserEngine(StoryEngine):
             story = check_story(self._story)
             vocabulary = read_vocabulary(story, PREFERRED)
             generator = self._machine.frotz.act_gen
-            known = generator.templates if generator else ()
+            known = generator.templates if generator and not vocabulary.templates else ()
             templates = templates_of(vocabulary, tuple(known))
             shapes = set(map(shape_of, templates))  # jericho's lists lack some, such as `unlock`
             common = templates_of(vocabulary._replace(templates=()))

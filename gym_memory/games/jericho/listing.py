@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain, zip_longest
 
 import numpy as np
 
 from gym_memory.core.text import letter_words, words
 from gym_memory.games.jericho.facts import holders_of, is_circular
+from gym_memory.games.jericho.meanings import meanings
+from gym_memory.games.jericho.outcomes import Outcomes
 from gym_memory.games.jericho.trials import CommandResult, StateTrials
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Bytes, Region, Vocabulary
 from gym_memory.games.jericho.words import (
     GENERIC,
     MOVES,
-    commands,
+    filled,
+    fillings,
     is_refused_verb,
     names_in_view,
     names_offered,
@@ -40,10 +44,14 @@ _ONE_THING = 4
 """Words of the longest command about one thing: *open iron mill door*."""
 _VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.05
 """Verbs, and share of the commands tried, of an effect that is none of theirs."""
+_SHARE_OF_NOISE = 0.3
+"""Share of the things whose examination changes a byte that says nothing."""
 _MOST_THINGS = 24
 _MOST_NAMES = 80
 """Names examined in one state."""
-_MOST_TRIED = 1400
+_ABSENT = 3
+"""Words examined to learn how a story says that a thing is not here."""
+_MOST_TRIED = 1100
 """Commands tried in one state; of more, those of ``GENERIC`` first, and one thing before two."""
 _REFUSALS = 2
 """Refusals of its form after which a template is left."""
@@ -98,6 +106,7 @@ class Listing:
         if choice is not None:
             return tuple(word for word in words(choice[1]) if word not in _NO_CHOICE)
         things, held = self._things()
+        named = self._meant.words()
         effects = _Effects(self, self._noise())
         known = self._vocabulary.knows
         for move in MOVES:
@@ -108,14 +117,20 @@ class Listing:
         if story_text(self._trials.text).endswith("?"):
             for word in ("yes", "no"):
                 effects.note(word, self._trials.result(word))
-        for template, tried in self._to_try(things, held):
-            refused = 0
-            for command in tried:
+        left = _MOST_TRIED
+        for template in self._ordered(things, held):
+            outcomes, refused = Outcomes(named), 0
+            for names in fillings(template, things, held):
+                if not left or (refused == _REFUSALS and len(template) > 1):
+                    break
+                if outcomes.foreseen(names):
+                    continue
+                left -= 1
+                command = filled(template, names)
                 result = self._trials.result(command)
-                if not effects.note(command, result) and is_refused_verb(result.text):
-                    refused += 1
-                    if refused == _REFUSALS and len(template) > 1:
-                        break
+                effect = effects.note(command, result)
+                outcomes.note(names, result.text, effect)
+                refused += not effect and is_refused_verb(result.text)
         return (*effects.commands(), *filter(self._trials.can, _QUIET))
 
     # ------------------------------------------------------------ things
@@ -129,32 +144,39 @@ class Listing:
         return self._examined[name]
 
     def _is_here(self, name: str) -> bool:
-        return understood(self._examine(name).text)
+        text = self._examine(name).text
+        return understood(text) and story_text(text) != self._absent
+
+    @cached_property
+    def _absent(self) -> str:
+        """Return the answer about a thing that is not here, if it is the same for two words."""
+        texts = " ".join(result.text for result in (self._trials, self._look, self._carried))
+        seen = set(letter_words(texts))
+        words = [word for word in self._vocabulary.naming if word not in seen]
+        drawn = words[:: len(words) // _ABSENT + 1]
+        answers = [story_text(self._trials.result(f"examine {word}").text) for word in drawn]
+        return next((text for text in answers if answers.count(text) > 1), "")
 
     def _things(self) -> tuple[list[str], list[str]]:
         """Return names of things that can be examined, and those of them that are carried."""
-        kept: dict[str, str] = {}
-        inside: set[str] = set()
-        later: list[str] = []
-        sources = [(self._carried.text, True), (self._look.text, False), (self._trials.text, False)]
-        names = [(name, carried) for text, carried in sources for name in self._names(text)]
-        for name, carried in names:
-            for found in self._found(name):
-                later.append(self._examined[found].text)
-                self._keep(kept, found)
-                if carried:
-                    inside.add(found)
-        for text in later:
-            for name in self._names(text):
-                if len(self._examined) < _MOST_NAMES:
-                    for found in self._found(name):
-                        self._keep(kept, found)
-        things = list(kept)[:_MOST_THINGS]
-        return things, [name for name in things if name in inside]
+        held = self._found_in(self._carried.text)
+        here = self._found_in(self._trials.text) + self._found_in(self._look.text)
+        names = list(filter(None, chain(*zip_longest(held, here))))
+        names += chain(*(self._found_in(self._examined[name].text) for name in names))
+        self._meant = meanings(self._story, {n: self._examined[n] for n in dict.fromkeys(names)})
+        best = self._meant.best()
+        things = list(dict.fromkeys(best[name] for name in names))[:_MOST_THINGS]
+        carried = {best[name] for name in held}
+        return things, [name for name in things if name in carried]
+
+    def _found_in(self, text: str) -> list[str]:
+        return [found for name in self._names(text) for found in self._found(name)]
 
     def _found(self, name: str) -> list[str]:
         """Return the longest part of a run of words that names a thing, or its possible meaning."""
         for part in parts_of(name):
+            if len(self._examined) >= _MOST_NAMES and part not in self._examined:
+                break
             if self._is_here(part):
                 return [part]
             offered = names_offered(self._examine(part).text)
@@ -162,37 +184,12 @@ class Listing:
                 return [one for one in offered if self._is_here(one)]
         return []
 
-    def _keep(self, kept: dict[str, str], name: str) -> None:
-        """Keep a name unless it is another one for a thing that is kept already.
-
-        Two names with the same description are of one thing if one has all words of the other,
-        ``door`` and ``mill door``, of which the longer is kept; or if the description has a word of
-        the first and they share none.
-        """
-        look, words = story_text(self._examined[name].text), set(name.split())
-        for old, seen in kept.items():
-            if seen != look:
-                continue
-            others = set(old.split())
-            if words <= others:
-                return
-            if others < words:
-                place = list(kept).index(old)
-                entries = list(kept.items())
-                entries[place] = name, look
-                kept.clear()
-                kept.update(entries)
-                return
-            if not others & words and others & set(letter_words(look)):
-                return
-        kept[name] = look
-
     # ------------------------------------------------------------ commands
 
     def _noise(self) -> Bytes:
         """Return which bytes of the objects commands leave alone that change nothing.
 
-        A byte that examining one thing alone changes may be an effect.
+        A byte that examining few things alone changes may be an effect.
         """
         of = self._region.of
         first = of(self._look.memory)
@@ -202,22 +199,18 @@ class Listing:
         for text, memory in described.items():
             if understood(text):
                 unlike += of(memory) != first
-        return same & (unlike < 2)
+        return same & (unlike <= max(1, len(described) * _SHARE_OF_NOISE))
 
-    def _to_try(
-        self, things: Sequence[str], held: Sequence[str]
-    ) -> Iterable[tuple[tuple[str, ...], list[str]]]:
-        """Yield templates with their commands: common ones first, and one thing before two."""
-        left = _MOST_TRIED
-        lines = sorted(
+    def _ordered(self, things: Sequence[str], held: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Yield the templates to try: common ones first, and one thing before two."""
+        if self._vocabulary.knows("all"):
+            if len(things) > 1:
+                yield "take", "all"
+            if len(held) > 1:
+                yield "drop", "all"
+        yield from sorted(
             self._templates, key=lambda line: (shape_of(line) not in _COMMON, _slots(line))
         )
-        if len(things) > 1 and self._vocabulary.knows("all"):
-            lines.insert(0, ("take", "all"))
-        for line in lines:
-            made = list(commands([line], things, held))[:left]
-            left -= len(made)
-            yield line, made
 
     def still(self, same: Bytes) -> list[Bytes]:
         """Return the objects as waiting and as a command that takes no time leave them."""
@@ -266,17 +259,17 @@ class _Effects:
         verbs = {command.partition(" ")[0] for command in made}
         return len(verbs) >= _VERBS_OF_TIME and len(made) > _SHARE_OF_TIME * self._tried
 
-    def note(self, command: str, result: CommandResult) -> bool:
-        """Note a command; True if it changed something."""
+    def note(self, command: str, result: CommandResult) -> bytes:
+        """Note a command, and return its effect; empty if it changed nothing."""
         self._tried += 1
         effect = self._effect(command, result)
         if effect:
             implied = _ASIDE.search(result.text) is not None
             if implied and len(command.split()) > _ONE_THING:
-                return True
+                return effect
             found = self._implied if implied else self._found
             found.setdefault(effect, []).append(command)
-        return bool(effect)
+        return effect
 
     def _effect(self, command: str, result: CommandResult) -> bytes:
         if result.ends:

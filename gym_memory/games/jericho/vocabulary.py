@@ -27,7 +27,7 @@ _ALPHABETS = (
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
     " \n0123456789.,!?_#'\"/\\-:()",
 )
-_VERB, _META, _NOUN = 0x01, 0x02, 0x80
+_VERB, _META, _PREPOSITION, _NOUN = 0x01, 0x02, 0x08, 0x80
 _ELEMENTARY, _WORD, _FILTER, _ATTRIBUTE = 1, 2, 3, 4
 _SLOTS = {0: NOUN, 1: HELD, 2: NOUN, 3: HELD, 4: NOUN, 5: NOUN, 6: NOUN}
 """Inform's elementary tokens: noun, held, multi, multiheld, multiexcept, multiinside, creature."""
@@ -36,8 +36,15 @@ _MOST_LINES = 64
 _LONGEST = 120
 """Bytes of an abbreviation."""
 _ZIL_NOUN, _ZIL_VERB, _ZIL_ADJECTIVE, _ZIL_PREPOSITION = 0x80, 0x40, 0x20, 0x08
-_ZIL_LINE = 8
-"""Bytes of a grammar line by Infocom: slots, two prepositions, four for the slots, the action."""
+_SERIAL = 0x12
+"""Date of a story, whose first digit is 8 only in those by Infocom."""
+_LINE = 8
+"""Bytes of a fixed grammar line. Infocom's has slots, two prepositions, four bytes for the slots
+and the action; Inform's slots, six tokens and the action."""
+_FIRST_PREPOSITION = 180
+"""Least token of a fixed line by Inform that is a preposition."""
+_ATTRIBUTES = range(128, _FIRST_PREPOSITION)
+_FILTERS = range(16, 48)
 _ZIL_IN_ROOM, _ZIL_CARRIED = 0x30, 0xC0
 _PREPOSITIONS = ("with", "in", "on", "to", "from", "under", "up", "down", "at", "through", "about")
 """Preferred ones among synonyms."""
@@ -80,7 +87,13 @@ class Vocabulary(NamedTuple):
     def names(self, word: str) -> bool:
         """True if a word may be part of the name of a thing."""
         known = self.nouns or self.words
-        return word.lower()[: self.length] in known
+        return word.isascii() and word.lower()[: self.length] in known
+
+    @property
+    def naming(self) -> list[str]:
+        """Return the words of letters that may be part of a name, in order."""
+        known = self.nouns or self.words
+        return sorted(word for word in known if word.isascii() and word.isalpha())
 
 
 class _StoryWord(NamedTuple):
@@ -100,22 +113,22 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
             or more.
     """
     entries = list(_dictionary(story))
-    inform = _made_by_inform(story)
+    fixed = _has_fixed_lines(story)
+    infocom = fixed and story[_SERIAL] == ord("8")
+    inform = not infocom and (fixed or story[0x3C:0x3E] == b"6.")
     naming = _NOUN if inform else 0
-    templates: dict[tuple[object, ...], tuple[str, ...]] = {}
-    if not inform and _made_by_infocom(story):
+    lines: Iterable[tuple[int, tuple[str, ...]]] = ()
+    if infocom:
         naming = _ZIL_NOUN | _ZIL_ADJECTIVE
-        for action, line in _infocom_lines(story, entries, prefer):
-            templates.setdefault((action, *line[1:]), line)
-    if inform:
-        by_address = {entry.address: entry.text for entry in entries}
-        verbs = [(e.verb, e.text) for e in entries if e.flags & _VERB and not e.flags & _META]
-        for number, verb in _preferred(verbs, prefer).items():
-            for action, line in _lines(story, number, by_address):
-                slots = (word for word in line if word in (NOUN, HELD))
-                key, template = (action, *slots), (verb, *line)
-                if len(template) < len(templates.get(key, (*template, ""))):
-                    templates[key] = template
+        lines = _infocom_lines(story, entries, prefer)
+    elif inform:
+        lines = _inform_lines(story, entries, prefer, fixed=fixed)
+    templates: dict[tuple[object, ...], tuple[str, ...]] = {}
+    for action, line in lines:
+        key = (action, *(word for word in line if word in (NOUN, HELD)))
+        old = templates.setdefault(key, line)
+        if len(line) < len(old) and (inform or line[0] == old[0]):
+            templates[key] = line
     return Vocabulary(
         words=frozenset(entry.text for entry in entries),
         nouns=frozenset(entry.text for entry in entries if entry.flags & naming),
@@ -138,19 +151,17 @@ def _preferred(words: Iterable[tuple[int, str]], prefer: tuple[str, ...]) -> dic
     return best
 
 
-def _made_by_inform(story: bytes) -> bool:
-    """True if the header has the version of Inform 6, ``6.33``."""
-    return story[0x3C] == ord("6") and story[0x3D] == ord(".")
+def _has_fixed_lines(story: bytes) -> bool:
+    """True if the first verbs have grammar tables of lines of eight bytes, one behind the other.
 
-
-def _made_by_infocom(story: bytes) -> bool:
-    """True if the first verbs have grammar tables of fixed lines, one behind the other."""
+    So Infocom wrote them, and Inform in its first version.
+    """
     table = _at(story, 0x0E)
     for at in range(table, table + 8, 2):
         verb, following = _at(story, at), _at(story, at + 2)
         if not table < verb < len(story):
             return False
-        if following - (verb + 1 + _ZIL_LINE * story[verb]) not in (0, 1):  # 1: padding
+        if following - (verb + 1 + _LINE * story[verb]) not in (0, 1):  # 1: padding
             return False
     return True
 
@@ -171,8 +182,8 @@ def _infocom_lines(
     little = {0: "", **_preferred(prepositions, _PREPOSITIONS)}
     for number, verb in _preferred(verbs, prefer).items():
         address = _at(story, _at(story, 0x0E) + 2 * (255 - number))
-        for at in range(address + 1, address + 1 + _ZIL_LINE * story[address], _ZIL_LINE):
-            slots, first, second, _, _, where, where_second, action = story[at : at + _ZIL_LINE]
+        for at in range(address + 1, address + 1 + _LINE * story[address], _LINE):
+            slots, first, second, _, _, where, where_second, action = story[at : at + _LINE]
             line = [verb]
             for preposition, place in ((first, where), (second, where_second))[: slots & 3]:
                 held = place & _ZIL_CARRIED and not place & _ZIL_IN_ROOM
@@ -230,6 +241,20 @@ def decoded(story: bytes, data: bytes, *, short: bool = True) -> str:
     return out
 
 
+def _inform_lines(
+    story: bytes, entries: list[_StoryWord], prefer: tuple[str, ...], *, fixed: bool
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield action and line of every verb, the preferred synonym of each verb."""
+    if fixed:  # prepositions go by number, and several words have one
+        words = {e.second: e.text for e in reversed(entries) if e.flags & _PREPOSITION}
+    else:
+        words = {entry.address: entry.text for entry in entries}
+    verbs = [(e.verb, e.text) for e in entries if e.flags & _VERB and not e.flags & _META]
+    for number, verb in _preferred(verbs, prefer).items():
+        for action, line in (_fixed_lines if fixed else _lines)(story, number, words):
+            yield action, (verb, *line)
+
+
 def _lines(story: bytes, verb: int, words: dict[int, str]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the action and grammar line of a verb, if it holds nothing but words and slots."""
     address = _at(story, _at(story, 0x0E) + 2 * (255 - verb))
@@ -251,6 +276,27 @@ def _lines(story: bytes, verb: int, words: dict[int, str]) -> Iterator[tuple[int
         address += 1
         if usable:
             yield action, tuple(tokens)
+
+
+def _fixed_lines(
+    story: bytes, verb: int, words: dict[int, str]
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the same from a table of fixed lines; ``words`` are the prepositions by number."""
+    address = _at(story, _at(story, 0x0E) + 2 * (255 - verb))
+    if not 0 < address < len(story):
+        return
+    for at in range(address + 1, address + 1 + _LINE * story[address], _LINE):
+        count, *tokens, action = story[at : at + _LINE]
+        line: list[str] = []
+        for token in tokens:
+            if token >= _FIRST_PREPOSITION:
+                line.append(words.get(token, ""))
+            elif count:
+                count -= 1
+                noun = token in _FILTERS or token in _ATTRIBUTES
+                line.append(NOUN if noun else _SLOTS.get(token, ""))
+        if all(line):
+            yield action, tuple(line)
 
 
 def _token(kind: int, data: int, words: dict[int, str]) -> str:

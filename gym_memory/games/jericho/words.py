@@ -10,7 +10,7 @@ from gym_memory.core.text import compound_spans
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary
 from gym_memory.graph.schema import DIRECTIONS
 
-__all__ = ["ENDING", "GENERIC", "MOVES", "PREFERRED", "commands", "is_refused_verb"]
+__all__ = ["ENDING", "GENERIC", "MOVES", "PREFERRED", "filled", "fillings", "is_refused_verb"]
 __all__ += ["names_in_view", "names_offered", "parts_of", "preference", "shape_of", "story_text"]
 __all__ += ["templates_of", "understood"]
 
@@ -58,8 +58,8 @@ _UNTRIED = frozenset((
     "walkthrou",
 ))  # fmt: skip
 """Verbs that change no world, or that no player may use."""
-_SHOWING = ("ask", "tell", "say")
-"""Verbs of these that may change it in a longer form: *ask troll for axe*."""
+_SHOWING = ("ask", "tell", "say", "look")
+"""Verbs of these that may change it in a longer form: *ask troll for axe*, *look under bed*."""
 
 
 def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tuple[str, ...], ...]:
@@ -119,22 +119,35 @@ def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
     return list(names)
 
 
-def commands(
-    templates: Sequence[tuple[str, ...]], things: Sequence[str], held: Sequence[str]
-) -> Iterator[str]:
-    """Yield every template with every thing in its slots, those with two slots last.
+def fillings(
+    line: Sequence[str], things: Sequence[str], held: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    """Yield the names for the slots of a template.
 
-    Of two slots one takes a name of ``held``, the carried ones of ``things``.
+    Of two slots one takes a name of ``held``, the carried ones of ``things``. Pairs come in
+    diagonals, so that every thing is soon tried in either slot.
     """
-    choices, carried = {NOUN: things, HELD: held}, frozenset(held)
-    for line in sorted(templates, key=lambda line: sum(map(_is_slot, line)) == 2):
-        words = list(line)
-        slots = [at for at, word in enumerate(line) if _is_slot(word)]
-        for names in product(*(choices[line[at]] for at in slots)):
-            if len(names) < 2 or (names[0] != names[1] and not carried.isdisjoint(names)):
-                for at, name in zip(slots, names, strict=True):
-                    words[at] = name
-                yield " ".join(words)
+    slots = [things if word == NOUN else held for word in line if _is_slot(word)]
+    if len(slots) < 2:
+        yield from product(*slots)
+        return
+    carried = frozenset(held)
+    first, second = slots
+    for shift in range(len(second)):
+        for at, name in enumerate(first):
+            other = second[(at + shift) % len(second)]
+            if name != other and (name in carried or other in carried):
+                yield name, other
+
+
+def filled(line: Sequence[str], names: Sequence[str]) -> str:
+    """Return a template with names in its slots.
+
+    >>> filled(("put", "HELD", "in", "NOUN"), ("coin", "slot"))
+    'put coin in slot'
+    """
+    left = iter(names)
+    return " ".join(next(left) if _is_slot(word) else word for word in line)
 
 
 _NOT_UNDERSTOOD = re.compile(
