@@ -24,7 +24,8 @@ _NOTICED = re.compile(
 _THING = rf"(?P<thing>{ARTICLE} {NAME}|[Ii]t|[Tt]hey|[A-Z][a-z'-]+)"
 EMPTY_HANDS = re.compile(
     rf"{YOU}(?:{ARE}| (?:have|carry|hold)) (?:now |currently )?(?:(?:carrying|holding) )?"
-    rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)(?: with you)?{STOP}"
+    rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)"
+    rf"(?: with you| in your {_BAG})?{STOP}"
     rf"|(?:Currently, you|{YOU})(?: are not|'re not|'m not| aren't| am not) (?:currently )?"
     rf"(?:carrying|holding|grabbing) anything(?: at all| in (?:your )?hands?)?{STOP}"
     rf"|{YOU} (?:don't|do not) have anything(?: with you)?{STOP}"

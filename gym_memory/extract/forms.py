@@ -31,6 +31,7 @@ from gym_memory.extract.openings import (
     read_search,
 )
 from gym_memory.extract.persons import (
+    ACTS,
     BEARS,
     BUSY,
     BUSY_WORDS,
@@ -40,6 +41,7 @@ from gym_memory.extract.persons import (
     IN_HAND,
     OWNS,
     add_held,
+    read_acting,
     read_arrival,
     read_aside,
     read_bearer,
@@ -91,6 +93,7 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_rela
 
 __all__ = ["CARRYING", "DOUBTFUL", "HAVING", "IN_STATE", "FormMatch", "forms_for", "read_state"]
 
+_LETTER = r"[^.,;:!?()\[\]\"\n]"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Ii]n front of (?:you|me)|[Aa]round you),? )?"
@@ -119,8 +122,9 @@ _VIEW_OF_YOU = re.compile(
 )
 """A place in view: *north of you is the hallway*."""
 _DOOR_IN_VIEW = re.compile(
-    rf"(?:[Tt]here(?: is|'s)|[Yy]ou see) (?P<door>{ARTICLE} {NAME}),? "
-    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:to (?:the|your) )?(?P<way>\w+){STOP}",
+    rf"(?:[Tt]here(?: is|'s)|[Yy]ou see) (?P<door>{ARTICLE} (?:(?! and ){_LETTER})+?),? "
+    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:(?:to|on|in|at) (?:the|your) )?(?P<way>\w+)"
+    rf"(?: (?:side|wall|end)(?: of (?:the|this) \w+)?)?(?:, which\b[^.!?]*)?{STOP}",
     re.IGNORECASE,
 )
 _DOOR_LIES = re.compile(
@@ -134,9 +138,9 @@ _POSED_HERE = re.compile(
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}(?:, \w+ing\b[^.!?]*)?){STOP}"
 )
 _POSED_BY = re.compile(
-    rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} (?:{ARTICLE} {NAME}|it|them),? "
-    rf"(?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
-    rf"(?P<items>{ARTICLE} {THINGS}){STOP}",
+    rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "
+    rf"(?:{ARTICLE} (?:(?! you ){_LETTER})+?|it|them),? (?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
+    rf"(?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?){STOP}",
     re.IGNORECASE,
 )
 _BY_YOU = re.compile(
@@ -151,7 +155,7 @@ _ACTIVE_BY = re.compile(
 """A thing that acts beside another: *by the window a clock ticks softly*."""
 _THING_FIRST = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED}(?: \w+ly| out)?)?|{LIE}) "
-    rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from) (?P<place>{NAME})"
+    rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from|(?<=ed )to) (?P<place>{NAME})"
     rf"(?:, (?:half|almost|nearly|still|only|quite|very|one|two|all|both|some"
     rf"|each)\b[^,.!?]*)?{STOP}"
 )
@@ -193,7 +197,8 @@ _ROOM_WITH = re.compile(
 """Things in a room: *it is a small room with a bed and a stove*."""
 _HAS_ON = re.compile(
     rf"(?P<place>{ARTICLE} {NAME}|It) has (?P<items>{THINGS}) "
-    rf"(?P<where>on|in|inside|under) (?:it|them)(?: that (?:says|reads)\b.*)?{STOP}"
+    rf"(?:{POSED} )?(?P<where>on|in|inside|under|(?<=ed )to) (?:it|them)"
+    rf"(?: (?:that (?:says|reads)|saying|reading|stating)\b.*)?{STOP}"
 )
 IN_STATE = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
@@ -202,7 +207,7 @@ IN_STATE = re.compile(
     rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: and (?P<also>{STATE_WORD}))?"
     rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now"
-    rf"| and (?:contains?|holds?) (?P<items>{THINGS})|, as [^.!?]*)?{STOP}"
+    rf"| and (?:contains?|holds?) (?P<items>{THINGS})|,? (?:as|because|since) [^.!?]*)?{STOP}"
 )
 _UNTIL_IN_STATE = re.compile(
     rf"{YOU} .*\b(?:until|so that) "
@@ -277,7 +282,9 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     """
     bare = _without_here(text)
     is_bare = bare != text
-    is_list = is_bare or (", " in bare and " and " in bare and _BARE_LIST.fullmatch(bare))
+    is_list = (is_bare and "(" not in bare) or (
+        ", " in bare and " and " in bare and _BARE_LIST.fullmatch(bare)
+    )
     if is_list and not WITH_ARTICLE.match(bare):  # without articles, every comma divides
         return True, tuple(
             (name.start(), name.group(), None)
@@ -329,7 +336,9 @@ def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
         return place == draft.room and _read_posed(draft, found)
     on = " hold" in found.group() and kind_of_noun(place) == SUPPORTER
     where = groups.get("where") or ("on" if on else None)
-    put_in(draft, found["items"], found.start("items"), where, place)
+    where = "on" if where == "to" else where  # nailed to the wall
+    plural = found.group().endswith("are ", 0, found.start("items") - found.start())
+    put_in(draft, found["items"], found.start("items"), where, place, bare=plural)
     return True
 
 
@@ -479,7 +488,7 @@ _CARRYING_WORDS = frozenset(phrases("carrying"))
 _AT_SIDE = frozenset(("on", "in", "to"))
 _SIDES = frozenset(("corner", "side", "end", "middle", "left", "right", "rear", "front"))
 _NEAR_WORDS = (frozenset(letter_words(BY + POSED)) | {"half", "hidden"}) - _AT_SIDE
-_WITHIN_WORDS = frozenset(("in", "inside", "on", "under", "underneath", "upon", "from"))
+_WITHIN_WORDS = frozenset(("to", "in", "inside", "on", "under", "underneath", "upon", "from"))
 _HAVING_WORDS = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATE_WORDS = frozenset(
     letter_words("is are look looks seem seems appear appears s open ajar shut closed")
@@ -535,6 +544,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("name", COMES, read_arrival, _COMING_WORDS),
     ("general", GOES, read_departure, _GOING_WORDS),
     ("name", GOES, read_departure, _GOING_WORDS),
+    (frozenset(("a", "an")), ACTS, read_acting, _NO_REQUIRED),
 )
 """Forms of sentences, special before general: first words, pattern, reader and required words.
 
@@ -543,24 +553,10 @@ the required words, if a form has any. Both are fast tests before slow patterns:
 text takes a quarter longer.
 """
 DOUBTFUL: tuple[_Read, ...] = (
-    _read_door,
-    read_revealed,
-    _read_view,
-    _read_way_to,
-    _read_holding,
-    _read_inventory,
-    _read_away,
-    read_bearer,
-)
-DOUBTFUL += (
-    read_named,
-    read_busy,
-    _read_posed,
-    read_arrival,
-    read_departure,
-    _read_active,
-    _read_room,
-)
+    _read_door, _read_view, _read_way_to, _read_holding, _read_inventory, _read_away, _read_posed,
+    _read_active, _read_room, read_revealed, read_bearer, read_named, read_acting, read_busy,
+    read_arrival, read_departure,
+)  # fmt: skip
 """Readers that may return False, after which a later form is tried."""
 _PLACE_OF_PART = re.compile(
     r" (?:on|in|at|under|by|near|beside) (?:(?:my|his|her|its|their|your) "

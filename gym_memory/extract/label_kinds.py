@@ -30,7 +30,8 @@ _KINDS = re.compile(
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
                 r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
                 r"|(?:you|i)(?:'re|'m| are| am)(?: now)?(?: (?:here|in|at))?|where"),
-        (EXITS, rf"(?:there are )?(?:(?!{_DIRECTION})[a-z]+ ){{0,2}}(?:exits?|paths|ways|ways? out)"
+        (EXITS, rf"(?:there (?:are|is) )?(?:(?!{_DIRECTION})[a-z]+ ){{0,2}}"
+                r"(?:exits?|paths|ways|ways? out)"
                 r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
                 r"|doors|neighbou?rs|[a-z]+ directions"
                 r"|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
@@ -61,7 +62,8 @@ _KINDS = re.compile(
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
                r"|visible|nearby|also (?:here|present|nearby)|contents|(?:in )?view|in sight|sees?"
                r"|seen(?: here)?"
-               rf"|(?:(?:visible|nearby|other|present|available) )?{_THINGS}"
+               rf"|(?:there are (?:some |several |many )?)?"
+               rf"(?:(?:visible|nearby|other|present|available|mundane|interesting) )?{_THINGS}"
                r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
                r"|(?:in|on) (?:the |this )?(?:room|area|location|place|floor|ground)"
                r"|(?:that )?you (?:can )?see)){0,2}|here|on the (?:ground|floor)"),

@@ -286,7 +286,7 @@ def _read_exits(
 @lru_cache(maxsize=4096)
 def _exit_of(text: str, names: bool) -> tuple[str, str]:
     """Return the exit that an item names and the place behind it; empty if unknown."""
-    text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]\"'")
+    text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]()\"'")
     arrow = _EXIT_TO_PLACE.fullmatch(text)
     word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
     means, _, last = clean_name(word).rpartition(" ")

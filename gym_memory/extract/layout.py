@@ -120,12 +120,19 @@ _LISTING = re.compile(
 )
 """A sentence that heads a list."""
 _LISTING_STARTS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
+_ONLY_A_THING = re.compile(
+    r"An?(?: (?![a-z'-]*[a-rt-z]s\b|is\b|was\b|here\b|\w+ed\b)[a-z][a-z'-]*){1,4}\."
+    r"|[A-Z][a-z'-]+(?: (?:the |of )?[A-Z][a-z'-]+){1,3}\."
+)
+"""A line that only names a thing or a person: *A rusty key.*, *Sir Hugh.*"""
 _MAX_VALUE_WORDS = 6
+_MAX_TITLE_BLANKS = 3
+"""Blanks that a title with a full stop has fewer than."""
 _MAX_STATE_WORDS = 4
 _MARKED = re.compile(r"[\n:=|\[#*]")
 """Marks for a fast test: every text with a title or a label has one of them."""
 _INLINE_LABEL = re.compile(
-    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,4}):"
+    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,7}):"
     r"(?:[ \t]+|(?=\d+[(/]))"
     r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )
@@ -181,8 +188,8 @@ def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
     line = lines[at].group()
     if line[-1] not in ".!?" or line[0] in _NO_PROSE_STARTS or _is_divided(line):
         return False
-    if at == 0 and " leading " in text and " exit" in text:  # perhaps a title: Old Wharf.
-        return False
+    if at == 0 and (line.count(" ") < _MAX_TITLE_BLANKS or " exit" in text):
+        return False  # perhaps a title: Old Wharf.
     below = lines[at + 1].start() if at + 1 < len(lines) else -1
     is_apart = below < 0 or text[below] not in _NO_PROSE_STARTS
     return is_apart and not line.startswith(_LISTING_STARTS)
@@ -267,7 +274,18 @@ def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[L
     if not value:
         return _list(text, lines, at, LabelItems(kind, label, ()), labels)
     _read_pairs(text, kind, label, LayoutItem(value, found.start("value")), labels)
-    return at + 1
+    return _things_below(lines, at + 1, labels) if kind == EXITS else at + 1
+
+
+def _things_below(lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
+    """Read lines below the exits that only name things; return the position after them."""
+    begin = at
+    while at < len(lines) and _ONLY_A_THING.fullmatch(lines[at].group()):
+        at += 1
+    things = tuple(LayoutItem(line.group(), line.start()) for line in lines[begin:at])
+    if things:
+        labels.append(LabelItems(HERE, LayoutItem("here", things[0].start), things))
+    return at
 
 
 def _is_sentence(kind: str, label: str, value: str, line: str) -> bool:

@@ -24,11 +24,12 @@ _AGENT = re.compile(
 _SECOND_PERSON = {"is": "are", "has": "have", "sees": "see", "holds": "hold", "carries": "carry",
              "enters": "enter"}  # fmt: skip
 _PAST_NARRATION = re.compile(
-    r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed)\b"
+    r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed"
+    r"|found)\b"
 )
 _PAST_HINTS = (
     *("was", "were", " stood", " saw", " came", " went", " walked", " stepped", " entered"),
-    *(" could", " noticed"),
+    *(" could", " noticed", " found"),
 )
 """Parts for a fast test: every text in the past tense has one of them."""
 _PRESENT_HINTS = (" is ", " are ")
@@ -37,7 +38,8 @@ _WAS = re.compile(r"\b(?:was|were)\b")
 _PRESENT_FORM = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
 _PRESENT_FORMS = {
     "was": "is", "were": "are", "could": "can", "saw": "see", "stood": "stand", "lay": "lies",
-    "noticed": "notice", "came": "go", "went": "go", "walked": "go", "stepped": "go",
+    "noticed": "notice", "found": "find",
+    "came": "go", "went": "go", "walked": "go", "stepped": "go",
     "entered": "enter", "arrived": "arrive", "returned": "return", "led": "lead", "ran": "run",
     "held": "hold", "carried": "carry", "had": "have", "picked": "pick", "took": "take",
     "dropped": "drop", "opened": "open", "closed": "close", "contained": "contains",

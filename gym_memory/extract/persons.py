@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from gym_memory.extract.effects import remove
-from gym_memory.extract.events import INTANGIBLE
+from gym_memory.extract.events import INTANGIBLE, events_in
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, kind_of_noun, names_person
-from gym_memory.extract.placing import find_things
+from gym_memory.extract.placing import find_things, put_here
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME, WITH_ARTICLE, is_name
 from gym_memory.extract.ways import is_passable
 from gym_memory.extract.wording import BE, BY, HERE, LEADS, POSED, STOP, THINGS, either, phrases
 from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 
-__all__ = ["BEARS", "BUSY", "BUSY_WORDS", "CALLED_HERE", "COMES", "GOES", "IN_HAND", "OWNS"]
-__all__ += ["add_held", "read_arrival", "read_aside", "read_bearer", "read_busy"]
+__all__ = ["ACTS", "BEARS", "BUSY", "BUSY_WORDS", "CALLED_HERE", "COMES", "GOES", "IN_HAND", "OWNS"]
+__all__ += ["add_held", "read_acting", "read_arrival", "read_aside", "read_bearer", "read_busy"]
 __all__ += ["read_departure", "read_named"]
 
 _NO_PROPER_NAME = rf"{either('no_proper_names')}\b"
@@ -37,6 +37,11 @@ BUSY = re.compile(
     rf"|(?:stands?|keeps?) (?:guard|watch)\b|(?:guard|watch|block)s? (?:{ARTICLE}|your) ).*{STOP}"
 )
 """People who are here, since they do something: *two guards are playing dice*."""
+ACTS = re.compile(
+    rf"(?P<people>An? (?:[\w'-]+ ){{0,3}}?[\w'-]+) (?!is\b|{LEADS})[a-z]{{2,}}s"
+    rf"(?: (?!and\b)[\w'-]+){{0,9}}{STOP}"
+)
+"""Somebody new who does something, and is here: *a guard stares at you*."""
 _ORIGIN = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
 COMES = re.compile(
     rf"(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
@@ -149,6 +154,14 @@ def read_busy(draft: Scene, found: re.Match[str]) -> bool:
         return False
     for phrase in phrases:
         draft.put(phrase)
+    return True
+
+
+def read_acting(draft: Scene, found: re.Match[str]) -> bool:
+    """Read somebody new who does something; return False for a thing, an arrival or a departure."""
+    if not names_person(found["people"]) or events_in(found.group()):
+        return False
+    put_here(draft, found["people"], found.start("people"))
     return True
 
 

@@ -23,9 +23,9 @@ __all__ = ["MOVED", "read_place"]
 
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
 _AFTER_NAME = (
-    r"(?: (?:above|along|at|before|behind|below|beneath|beside|facing|filled|from|full|in|near|on"
-    r"|leading|overlooking|surrounded|under|again|now|as|when|while|just|once more|(?:\w+ed )?with"
-    r"|where|which|that|and)\b"
+    r"(?: (?:above|along|at|before|behind|below|beneath|beside|between|facing|filled|from|full"
+    r"|in|near|on|leading|overlooking|surrounded|under|again|now|as|when|while|just|once more"
+    r"|(?:\w+ed )?with|where|which|that|and)\b"
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
 )
 """Words after the name of a place, which are not part of it."""
@@ -36,7 +36,7 @@ _ADJECTIVES = (
 )
 """Adjectives that commas divide: *a large, bright room*."""
 _BEING = re.compile(
-    rf"{_YOU}(?:{ARE}| stand| wake(?: up)?)"
+    rf"{_YOU}(?:{ARE}| stand| a?wake(?: up|n)?)"
     r"(?: now| currently| standing| back| again| outside)* "
     r"(?:in (?!front of )|inside |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
     r"|(?=(?:in front of|above|behind|below|beneath|beside|near|outside|under) )))"
@@ -57,7 +57,7 @@ _ENTERED = re.compile(
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
     r"(?:enter(?:ed)?(?: in(?:to)?)?|reach(?:ed)?(?! for | out | into )|arrived? (?:at|in|on)"
     r"|(?:return|teleport)(?:ed)? (?:in)?to"
-    r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back)? (?:in|at|on)"
+    r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back| \w+(?:ed|ing))? (?:in|at|on)"
     r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
     rf"|{_GO} out (?:in|at|on(?:to)?)"
     rf"|{_GO}(?:, \w+ing(?: \w+)?,)?{_ADVERBS} (?:(?:in)?to|aboard|inside)"
@@ -74,7 +74,7 @@ _ENTERED = re.compile(
 _LEFT = re.compile(
     rf"{_YOU}(?: [^.,]+? and| \w+ly)? (?:leave|exit) (?P<name>(?:the|this) {NAME}){_AFTER_NAME}"
 )
-_THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}")
+_THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}|room \w+){_AFTER_NAME}")
 """Place in a description without a title: *this is the hall*."""
 _FRAGMENT = re.compile(rf"(?P<name>(?:The|An?) {NAME})\.$")
 """A first sentence that only names the place: *A narrow alley.*"""
@@ -93,8 +93,9 @@ _NO_ROOM = re.compile(
     re.IGNORECASE,
 )
 """Words after *in*, *at* or *of* that name no place."""
+_MIDDLE_OF = re.compile(r"the (?:middle|cent(?:er|re)|midst) of ")
 _FORMS = (
-    (_BEING, frozenset(("are", "re", "am", "m", "stand", "wake"))),
+    (_BEING, frozenset(("are", "re", "am", "m", "stand", "wake", "awake", "awaken"))),
     (_CALLED, frozenset(("is",))),
     (_ENTERED, frozenset(phrases("entering"))),
     (_INTO, frozenset(("into", "onto"))),
@@ -147,7 +148,8 @@ def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> boo
     name = place_name(found["name"]) if found is not None else ""
     if found is None or not is_name(name) or not _may_be_room(found["name"]):
         return False
-    if not draft.direction and kind_of_noun(name.partition(" of ")[0]) != ROOM:
+    is_room = name.startswith("room ") or kind_of_noun(name.partition(" of ")[0]) == ROOM
+    if not (draft.direction or is_room):
         return False
     draft.arrive(name, sentences[0][1] + found.start("name"), sentences[0][1] + found.end("name"))
     return True
@@ -263,6 +265,9 @@ def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
 
 def _may_be_room(name: str) -> bool:
     """True unless a name means no place, as in *in a hurry* or *at a conclusion*."""
+    middle = _MIDDLE_OF.match(name)
+    if middle is not None:
+        return kind_of_noun(name[middle.end() :]) == ROOM
     return not _NO_ROOM.match(name) and head_noun(name) not in IMMATERIAL
 
 

@@ -54,7 +54,7 @@ _WITH_CONTENTS = re.compile(
 ROOM_ITSELF = re.compile(
     r"(?:floor|ground|room|area)(?: of (?:the |this )?room)?"
     r"|(?:\w+ )?(?:corner|cent(?:er|re)|middle|side|end)(?: of (?:the|this) (?P<of>[\w ]+))?"
-    r"|(?:your |the )?(?:left|right)"
+    r"|(?:your |the )?(?:left|right|back|front|rear)"
 )
 POSSESSION = re.compile(
     r"your (?:\w+ )?(?:inventory|hands?|pockets?|backpack|possession)"
@@ -80,9 +80,12 @@ _AWAY = re.compile(
 
 
 def put_here(draft: Scene, text: str, start: int, *, bare: bool = False) -> None:
-    """Put the things of an enumeration into the place of the agent."""
-    for phrase in find_things(draft, text, start, bare=bare):
+    """Put the things of an enumeration into the place of the agent, and contents into them."""
+    whole = with_contents(text)
+    for phrase in find_things(draft, whole["thing"] if whole else text, start, bare=bare):
         draft.put(phrase)
+        if whole is not None:
+            add_contents(draft, whole, start, phrase)
 
 
 def some_steps_away(text: str) -> re.Match[str] | None:

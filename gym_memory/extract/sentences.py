@@ -28,7 +28,7 @@ _BEHIND = re.compile(
 """Place at the end of a way: *north to the mill*."""
 _BETWEEN_CLAUSES = re.compile(
     r", (?:and|but|while|with|where) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above"
-    r"|near|it is|you (?:can )?(?:see|notice|find)) )"
+    r"|near|to (?:the|your)|it is|you (?:can )?(?:see|notice|find)) )"
 )
 _JOINING = frozenset(("and", "but", "while", "with", "where"))
 """Words for a fast test: a sentence with several clauses has one of them or a semicolon."""

@@ -15,9 +15,12 @@ __all__ += ["STATE_WORD", "VAGUE_END", "WITH_ARTICLE", "has_any", "is_name", "it
 __all__ += ["one_thing", "place_name", "things_in"]
 
 _MAX_NAME_WORDS = 6
+_NO_NAMES = ("too", "a", "an", "the")
+"""First words of what names nothing; a name has no article."""
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 ARTICLE = (
-    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree|(?i:several|various)|\d[\w.]*)\b"
+    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree"
+    r"|(?i:several|various|quite a few)|\d[\w.]*)\b"
 )
 LOCATED = re.compile(
     rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)$"
@@ -28,7 +31,10 @@ STATE_WORD = either("states")
 STATE_SYNONYMS = {
     "providing light": "lit", "ajar": "open", "opened": "open", "shut": "closed", "burnt": "burned",
 }  # fmt: skip
-_BETWEEN_THINGS = re.compile(rf"(?:,? and |, )(?={ARTICLE}|[A-Z][a-z])(?![^()]{{0,200}}\))")
+_BETWEEN_THINGS = re.compile(
+    rf"(?:,? and |, )(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
+    rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}\))"
+)
 _STATE_IN_CLAUSE = re.compile(
     r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?|,) "
     rf"(?P<state>{STATE_WORD})(?: and .*)?$"
@@ -44,9 +50,11 @@ _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
     r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|that|which)(?:'s)? .*"
     r"| on the (?:floor|ground)| (?:on|over|around|about) (?:your|my) \w+$"
-    r"| (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|between)"
+    r"| (?:near|besides?|behind|below|beneath|above|against|around|by|next to|in front of"
+    r"|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
-    r"| (?:tied|wrapped|covered|filled|decorated|bound|adorned) (?:up )?(?:with|in|by) .*"
+    r"| (?:bound|tied|[a-z]{2,}(?!e)[a-z]ed) (?:up )?(?:with|in|by|from) .*"
+    r"| at the (?:front|back|rear)$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
     r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
     r"| attached|,|, (?:on|in|to) .*| with .*"
@@ -56,7 +64,8 @@ _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
 """A name with a number, which needs no article: *ball3*."""
 _COUNT = re.compile(
-    r"(?:[Aa]n? single|\d+|(?:[Tt]wo|[Tt]hree|(?i:several|various))(?=.*s$)) (?=[^\W\d])"
+    r"(?:[Aa]n? (?:single|few|couple of)|[Qq]uite a few|\d+"
+    r"|(?:[Tt]wo|[Tt]hree|(?i:several|various))(?=.*s$)) (?=[^\W\d])"
 )
 """A count, which is not part of the name, since it changes while the things stay."""
 END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
@@ -150,7 +159,7 @@ def has_any(text: str, parts: Iterable[str]) -> bool:
 def is_name(name: str) -> bool:
     """True if the words can name a thing or a place."""
     words = name.split()
-    if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] == "too":
+    if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] in _NO_NAMES:
         return False
     if "]" in name or "}" in name or "{" in name or '"' in name or " is " in name:
         return False
@@ -159,4 +168,5 @@ def is_name(name: str) -> bool:
 
 def place_name(text: str) -> str:
     """Return the name of a place as in facts: in lower case, without articles."""
-    return " ".join(word for word in clean_name(text).split() if word not in ("a", "an", "the"))
+    *words, last = clean_name(text).split() or [""]
+    return " ".join((*(word for word in words if word not in ("a", "an", "the")), last))

@@ -74,7 +74,7 @@ _NO_PLACE = re.compile(
 """Lines that head something other than a place."""
 BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNORECASE)
 """Line below the name of a story."""
-_DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_](?:[^\n]*[.!?]|[^\n:=|]{45,}\b[a-z,]+$)")
+_DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_](?:[^\n]*[.!?]|[^\n:=|]{38,}[a-z,][ \t]*$)")
 """A line of prose, perhaps wrapped before its first full stop."""
 RULE_MARKS = "-=~_*+"
 _MAX_TITLE_CHARS = 100
@@ -101,8 +101,8 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
         if plain and _may_be_place(name):
             return Title(name, start + framed.start("name"), True, True)
         return None
-    if at == 0 and words[-1:] == "." and " exit" in lines[0].string:
-        words = words[:-1] if all(map(_TITLE_WORD.match, words.split())) else words
+    if at == 0 and words[-1:] == "." and _may_stop(words[:-1], lines[0].string, follows=follows):
+        words = words[:-1]
     if words.endswith((".", "!", "?")) or len(words) > _MAX_TITLE_CHARS:
         return None  # true of most lines, and the pattern below is slow to fail
     if ":" in words and not any(map(words.partition(":")[0].__contains__, _AFTER_TITLE)):
@@ -130,6 +130,14 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     return Title(bare["name"], start, sure, described, apart, remark)
 
 
+def _may_stop(name: str, text: str, *, follows: bool) -> bool:
+    """True if a first line may be a title with a full stop: *Old Wharf.*, above a description."""
+    if " exit" in text and all(map(_TITLE_WORD.match, name.split())):
+        return True
+    is_room = ROOM in (kind_of_noun(name.lower()), kind_of_noun(name.rpartition(" ")[2].lower()))
+    return follows and is_room and len(name.split()) <= _MAX_LOWER_CASE_WORDS and name[0].isupper()
+
+
 def _lists_exits(line: str) -> bool:
     """True if a line lists exits, so that the line above it names the place."""
     label = LABEL.match(line) if ":" in line else None
@@ -146,9 +154,10 @@ def _is_heading(line: str) -> bool:
     words = line.split()
     if _PHRASE_START.match(line) and len(words) > 1:
         return len(words) <= _MAX_TITLE_WORDS
-    talks = _SENTENCE_WORD.match(line) is not None and kind_of_noun(words[-1].lower()) != ROOM
+    is_room = kind_of_noun(words[-1].lower()) == ROOM
+    talks = _SENTENCE_WORD.match(line) is not None and not is_room
     lower = [word for word in words if not _TITLE_WORD.match(word)]
-    few = len(words) <= _MAX_TITLE_WORDS and len(lower) < _MAX_LOWER_CASE_WORDS
+    few = len(words) <= _MAX_TITLE_WORDS and len(lower) < _MAX_LOWER_CASE_WORDS + is_room
     return few and not talks
 
 

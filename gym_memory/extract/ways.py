@@ -18,11 +18,11 @@ WAYS = "|".join(phrases("ways"))
 _WAY = re.compile(
     rf"\b(?P<side>{COMPASS})ern (?:{WAYS}|one)\b|\b"
     rf"(?P<way>{COMPASS}|(?:up|down)(?= stair))(?:ward)?s?\b"
-    r"(?!-[a-z]*ern| of\b"
+    r"(?!-[a-z]*ern|-(?!north|south|east|west)| of\b"
     r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
     r"|twist(?:s|ing)|dips?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
-    r"|chute|ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
+    r"|chute|(?<!long )ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
     r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b"
     r"| (?:one|each|either|both|the \w+) (?:sides?|middle|cent(?:er|re)|walls?|face|front|back)\b)"
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "

@@ -35,10 +35,10 @@ YOU = r"(?:You|I|We)"
 ARE = r"(?:'re| are|'m| am)"
 THINGS = r"[^.!?:;\n]+?"
 STOP = r"[.!]*[\"']?$"
-_FLOOR = r"(?:on|upon) the (?:floor|ground)(?: (?:next to|beside|by|before) (?:you|me))?"
+_FLOOR = r"(?:on|upon) the (?:floor|ground)(?: (?:next to|beside|by|before) (?:you|me)| here)?"
 HERE = (
     rf"(?:here|there|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
-    r"|in (?:the|this) (?:room|area)|"
+    r"|(?:in|(?:all )?around|throughout) (?:the|this) (?:room|area)|"
     r"in (?:the|a|one) (?:corner|cent(?:er|re)|middle)(?: of (?:the|this) room)?"
     r"|against (?:the|a|one) wall)"
 )
