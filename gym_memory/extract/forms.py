@@ -329,7 +329,7 @@ def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
     groups, place = found.groupdict(), clean_name(found["place"])
     if not (_NAMED.match(found["place"]) or draft.graph.knows(place) or names_person(place)):
         return False  # such as: in good condition
-    place = draft.topic if place == "it" else meant(draft, place)
+    place = (draft.topic or draft.room) if place == "it" else meant(draft, place)
     if "where" not in groups and names_person(place):
         return add_held(draft, found, place)
     if groups.get("has"):  # a thing *has* parts, a room has things
@@ -385,6 +385,8 @@ def _read_view(draft: Scene, found: re.Match[str]) -> bool:
     direction = found["way"].lower()
     if direction not in DIRECTIONS:
         return False
+    if found.group().startswith("Through ") and not is_passable(found["door"]):
+        return False  # through the trees
     if (clause := _RELATIVE_CLAUSE.search(found.group())) and BARRED.search(clause[0]):
         return False
     draft.has_exit(direction, *found.span("way"))

@@ -37,14 +37,14 @@ _ADJECTIVES = (
 """Adjectives that commas divide: *a large, bright room*."""
 _BEING = re.compile(
     rf"{_YOU}(?:{ARE}| stand| a?wake(?: up|n)?)"
-    r"(?: now| currently| standing| back| again| outside)* "
-    r"(?:in (?!front of )|inside |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
+    r"(?: now| currently| standing| back| again| outside| trapped| locked| stuck)* "
+    r"(?:in (?!front of )|inside |within |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
     r"|(?=(?:in front of|above|behind|below|beneath|beside|near|outside|under) )))"
     rf"(?P<name>(?:{_ADJECTIVES})?{NAME}){_AFTER_NAME}"
 )
 _CALLED = re.compile(
     r"(?:This|The current|Your(?: current)?) (?:\w+ )?(?:room|location|place|area|position) is "
-    rf"(?:called |named )?(?P<name>{NAME}){_AFTER_NAME}"
+    rf"(?:called |named |(?<!^This room is )|(?=[A-Z]|the |an? ))(?P<name>{NAME}){_AFTER_NAME}"
 )
 _GO = rf"(?:{'|'.join(form for verb in phrases('going') for form in verb_forms(verb))})"
 MOVED = re.compile(
@@ -57,7 +57,8 @@ _ENTERED = re.compile(
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
     r"(?:enter(?:ed)?(?: in(?:to)?)?|reach(?:ed)?(?! for | out | into )|arrived? (?:at|in|on)"
     r"|(?:return|teleport)(?:ed)? (?:in)?to"
-    r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back| \w+(?:ed|ing))? (?:in|at|on)"
+    r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back| \w+(?:ed|ing))?"
+    r" (?:in(?:side)?|within|at|on)"
     r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
     rf"|{_GO} out (?:in|at|on(?:to)?)"
     rf"|{_GO}(?:, \w+ing(?: \w+)?,)?{_ADVERBS} (?:(?:in)?to|aboard|inside)"

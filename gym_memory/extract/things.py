@@ -23,7 +23,8 @@ ARTICLE = (
     r"|(?i:several|various|quite a few)|\d[\w.]*)\b"
 )
 LOCATED = re.compile(
-    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)$"
+    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)"
+    r"(?:, \w+ing\b.*)?$"
 )
 """Things and their place: *a mug on the table*."""
 WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
@@ -31,6 +32,7 @@ STATE_WORD = either("states")
 STATE_SYNONYMS = {
     "providing light": "lit", "ajar": "open", "opened": "open", "shut": "closed", "burnt": "burned",
 }  # fmt: skip
+_SEEMING = re.compile(r"what (?:appears?|looks?|seems?) (?:to be|like) ")
 _BETWEEN_THINGS = re.compile(
     rf"(?:,? and |, )(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
     rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}\))"
@@ -54,7 +56,8 @@ _REMARK = re.compile(
     r"|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:bound|tied|[a-z]{2,}(?!e)[a-z]ed) (?:up )?(?:with|in|by|from) .*"
-    r"| at the (?:front|back|rear)$"
+    rf"| {POSED} (?:above|against|at|by|from|in|near|on|over|to|under) .*"
+    r"| at the (?:front|back|rear)$| as well$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
     r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
     r"| attached|,|, (?:on|in|to) .*| with .*"
@@ -108,7 +111,8 @@ def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
 
 def items_in(text: str) -> Iterator[tuple[int, str]]:
     """Yield the items of an enumeration with their starts."""
-    begin = 0
+    seeming = _SEEMING.match(text) if text.startswith("what ") else None
+    begin = seeming.end() if seeming is not None else 0
     several = "," in text or " and " in text
     for cut in [*(_BETWEEN_THINGS.finditer(text) if several else ()), None]:
         yield begin, text[begin : cut.start() if cut else len(text)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gym_memory.extract.label_kinds import EXITS, LABEL, kind_of_label
 from gym_memory.extract.notes.words import ROOM, kind_of_noun
-from gym_memory.extract.wording import either
+from gym_memory.extract.wording import LEADS, either
 
 __all__ = ["BANNER", "RULE", "RULE_MARKS", "STATE_OF_PLACE", "Title", "is_rule", "title_of"]
 
@@ -77,6 +77,10 @@ BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNO
 _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_](?:[^\n]*[.!?]|[^\n:=|]{38,}[a-z,][ \t]*$)")
 """A line of prose, perhaps wrapped before its first full stop."""
 RULE_MARKS = "-=~_*+"
+_AFTER_HEAD = re.compile(r" (?:of|in|on|at|along|by|near|to|between|above|below|under) ")
+"""Preposition after the head noun of a title."""
+_VERB = re.compile(rf"\b(?:is|are|was|were|has|have|you|your|{LEADS})\b", re.IGNORECASE)
+"""Words by which a line with a full stop is a sentence."""
 _MAX_TITLE_CHARS = 100
 _MAX_TITLE_WORDS = 7
 _MAX_LOWER_CASE_WORDS = 3
@@ -118,7 +122,8 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     sure = follows and below[:1] in RULE_MARKS and RULE.fullmatch(below) is not None
     described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
     named = all(map(_TITLE_WORD.match, bare["name"].split()))
-    if not (named or (described and _is_heading(words))):
+    heads_exits = at == 0 and "xits" in lines[0].string and words.count(" ") < _MAX_LOWER_CASE_WORDS
+    if not (named or (described and (heads_exits or _is_heading(words)))):
         return None
     first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
     heads = at == 0 or (at == 1 and _NO_PLACE.fullmatch(lines[0].group().strip()) is not None)
@@ -132,10 +137,18 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
 
 def _may_stop(name: str, text: str, *, follows: bool) -> bool:
     """True if a first line may be a title with a full stop: *Old Wharf.*, above a description."""
-    if " exit" in text and all(map(_TITLE_WORD.match, name.split())):
+    words, with_exits = name.split(), " exit" in text
+    if with_exits and all(map(_TITLE_WORD.match, words)):
         return True
-    is_room = ROOM in (kind_of_noun(name.lower()), kind_of_noun(name.rpartition(" ")[2].lower()))
-    return follows and is_room and len(name.split()) <= _MAX_LOWER_CASE_WORDS and name[0].isupper()
+    if not follows or len(words) > (_MAX_TITLE_WORDS + 1 if with_exits else _MAX_LOWER_CASE_WORDS):
+        return False
+    return _names_room(name) and name[0].isupper() and _VERB.search(name) is None
+
+
+def _names_room(name: str) -> bool:
+    """True if the head noun or the last word of a name means a room."""
+    head = _AFTER_HEAD.split(name.lower(), maxsplit=1)[0]
+    return ROOM in (kind_of_noun(head), kind_of_noun(name.rpartition(" ")[2].lower()))
 
 
 def _lists_exits(line: str) -> bool:
@@ -154,7 +167,7 @@ def _is_heading(line: str) -> bool:
     words = line.split()
     if _PHRASE_START.match(line) and len(words) > 1:
         return len(words) <= _MAX_TITLE_WORDS
-    is_room = kind_of_noun(words[-1].lower()) == ROOM
+    is_room = _names_room(line)
     talks = _SENTENCE_WORD.match(line) is not None and not is_room
     lower = [word for word in words if not _TITLE_WORD.match(word)]
     few = len(words) <= _MAX_TITLE_WORDS and len(lower) < _MAX_LOWER_CASE_WORDS + is_room

@@ -201,6 +201,23 @@ def changes(known: str, action: str, text: str) -> set[str]:
         ("", "", "You wake up and find yourself locked in a pantry.", "you|is in|pantry"),
         (HUT, "", "Near the wall is a rack with some hats on it.",
          "rack|is in|hut; hats|is on|rack"),
+        ("", "", "A stony lane near the mill.\nSheep have worn it smooth.\n"
+         "There are two obvious exits: up and west.",
+         "you|is in|stony lane near mill; stony lane near mill|has exit|up; "
+         "stony lane near mill|has exit|west"),
+        ("", "", "The mill is a small building.\nThe wheel turns.", ""),
+        ("", "", "The frostmoon\nIce hangs everywhere.\n[Exits: north]",
+         "you|is in|frostmoon; frostmoon|has exit|north"),
+        (HUT, "", "This room is quite cold.", ""),
+        (HUT, "", "You find yourself within a low shaft.", "you|is in|low shaft; -" + HUT),
+        (HUT, "", "You are trapped in a cage.", "you|is in|cage; -" + HUT),
+        (HUT, "", "There is a candle burning in a jar, lighting the walls.", "candle|is in|jar"),
+        (HUT, "", "There is a comb here, and some soap as well.", "comb|is in|hut; soap|is in|hut"),
+        (HUT, "", "Through the fog to the north you see the roofs of a town.", ""),
+        ("", "", "You are in a den. It has a cot.", "you|is in|den; cot|is in|den"),
+        (HUT, "", "To the north and west are shining portals.",
+         "hut|has exit|north; hut|has exit|west"),
+        (HUT, "", "In the tin you find what looks like a tooth.", "tooth|is in|tin"),
         (HUT, "", "You pull on the rope, and eventually you get a reading.", ""),
     ],
 )  # fmt: skip
