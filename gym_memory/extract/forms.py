@@ -135,7 +135,8 @@ _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) "
     rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?|{LIE}(?: \w+ed)?)(?: now)? "
     rf"(?:{HERE}\b(?P<aside>(?:,(?! and\b)| (?=\w+ing\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
-    rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}(?:, \w+ing\b[^.!?]*)?){STOP}"
+    rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
+    rf"(?:, (?:\w+ing|its|his|her|their)\b[^.!?]*)?){STOP}"
 )
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "

@@ -24,14 +24,16 @@ __all__ = ["MOVED", "read_place"]
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
 _AFTER_NAME = (
     r"(?: (?:above|along|at|before|behind|below|beneath|beside|between|facing|filled|from|full"
-    r"|in|near|on|leading|overlooking|surrounded|under|again|now|as|when|while|just|once more"
+    r"|in|inside|near|on|outside|leading|overlooking|surrounded|under|again|now|as|when|while|just"
+    r"|once more"
     r"|(?:\w+ed )?with|where|which|that|and)\b"
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
 )
 """Words after the name of a place, which are not part of it."""
 _ADJECTIVES = (
-    r"an? (?:[a-z-]+, (?!(?:an?|the|one|some|your|his|her|its|which|that|who|where|with|and|but"
-    r"|there|you|it|on|in|at|to|from|of|\w+ed|\w+ing)\b))+"
+    r"an? (?:(?:very |pretty |rather |quite )?[a-z-]+, "
+    r"(?!(?:an?|the|one|some|your|his|her|its|which|that|who|where|with|and|but"
+    r"|there|you|it|on|in|at|to|from|of|\w+ed (?:with|by|in|to|from|on)|\w+ing)\b))+"
     r"(?=[\w'-]+(?: [\w'-]+){0,2}(?:[.,;!?]| (?:of|with|in|at|that|which|where)\b))"
 )
 """Adjectives that commas divide: *a large, bright room*."""

@@ -50,13 +50,13 @@ _LEADING_STATE = re.compile(
 )
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
-    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|that|which)(?:'s)? .*"
+    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|who|that|which)(?:'s)? .*"
     r"| on the (?:floor|ground)| (?:on|over|around|about) (?:your|my) \w+$"
-    r"| (?:near|besides?|behind|below|beneath|above|against|around|by|next to|in front of"
-    r"|opposite|between)"
+    r"|(?: just| right)? (?:near|besides?|behind|below|beneath|above|against|around|by"
+    r"|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:bound|tied|[a-z]{2,}(?!e)[a-z]ed) (?:up )?(?:with|in|by|from) .*"
-    rf"| {POSED} (?:above|against|at|by|from|in|near|on|over|to|under) .*"
+    rf"|(?: \w+ly)? {POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
     r"| at the (?:front|back|rear)$| as well$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
     r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"

@@ -122,7 +122,7 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     sure = follows and below[:1] in RULE_MARKS and RULE.fullmatch(below) is not None
     described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
     named = all(map(_TITLE_WORD.match, bare["name"].split()))
-    heads_exits = at == 0 and "xits" in lines[0].string and words.count(" ") < _MAX_LOWER_CASE_WORDS
+    heads_exits = at == 0 and "xits" in lines[0].string and _VERB.search(words) is None
     if not (named or (described and (heads_exits or _is_heading(words)))):
         return None
     first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
