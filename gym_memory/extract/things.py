@@ -67,7 +67,7 @@ _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
 """A name with a number, which needs no article: *ball3*."""
 _COUNT = re.compile(
-    r"(?:[Aa]n? (?:single|few|couple of)|[Qq]uite a few|\d+"
+    r"(?:[Aa]n? (?:single|few|couple of)|(?i:quite) a few|\d+"
     r"|(?:[Tt]wo|[Tt]hree|(?i:several|various))(?=.*s$)) (?=[^\W\d])"
 )
 """A count, which is not part of the name, since it changes while the things stay."""
