@@ -261,11 +261,11 @@ class Pair:
 
     def play(self, command: str) -> bool:
         """Play a command; return whether the game goes on."""
-        unheard = self.rules._unheard
+        unheard = self.rules._missed
         one = self.rules.send(command)
         two = self.inform.send(command)
         self.steps += 1
-        self.native += self.rules._unheard is not None and self.rules._unheard[1] is unheard
+        self.native += self.rules._missed is not None and self.rules._missed[1] is unheard
         self._compare(command, one, two)
         over = two.won or two.lost
         if not over and self.rules.inventory() not in self._confirmed:

@@ -1,6 +1,6 @@
-"""AgentOdyssey: open worlds of another package, with quests, crafting, trade and combat.
+"""AgentOdyssey: open worlds with quests, crafting, trade and combat, from another package.
 
-The package's own engine plays them, for its official score.
+The package's engine plays them, so scores are official.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _SEEDS = 100
 _GOAL = "Explore the world, follow its quests, craft, trade and fight."
 WORLDS = ("remnant", "mark", "saltglass", "quarantine", "metropolis", "robot_kingdom")
 CHALLENGE = ("remnant", "mark", "metropolis")
-"""Worlds of the workshop challenge of 2026, as its script ``challenge_eval.py`` names them."""
+"""Worlds of the workshop challenge of 2026, from its script ``challenge_eval.py``."""
 _SUPPLEMENTARY = ("side_quest", "exploration", "craft", "unique_kill")
 """Categories whose sum breaks ties in the challenge."""
 
-_TOPS = ("games", "tools", "utils")
+_TOP_MODULES = ("games", "tools", "utils")
 """Top-level modules of the package that a game imports."""
 _LOGGERS = ("EnvLogger", "ExpansionLogger", "RewardLogger", "RuleEngine", "WorldLogger")
 _WRITERS = {"export_graph", "_save_goal_tree_png"}
@@ -51,14 +51,13 @@ class OdysseyAnswer(NamedTuple):
 
 
 class Engine:
-    """A game that can be played, looked into and copied.
+    """An engine that plays, inspects and copies one game.
 
-    The package may extend a world by a language model of a service while it is played; this is
-    switched off.
+    The package can extend a world during play by calling a language model; this is switched off.
 
     Args:
         world: A name of :data:`WORLDS`.
-        seed: Seed of the world and its chance.
+        seed: Seed of the world and of all chance in it.
         tutorial: Whether the game begins in the tutorial, if the world has one.
     """
 
@@ -92,7 +91,7 @@ class Engine:
         return OdysseyAnswer(str(seen[_AGENT]["text"]), parts, accepted, bool(done))
 
     def copy(self) -> Engine:
-        """Return a copy whose further course is its own."""
+        """Return an independent copy."""
         rules = self.agent._action_rules_module
         return copy.deepcopy(self, {id(rules): rules})
 
@@ -103,7 +102,7 @@ class Engine:
 
     @property
     def area(self) -> Any:
-        """Return the area that the agent is in."""
+        """Return the agent's area."""
         return self.world.area_instances[self.env.curr_agents_state["area"][_AGENT]]
 
     def name(self, thing: str) -> str:
@@ -116,9 +115,9 @@ class Engine:
 
 
 class _SortedSet(set[Any]):
-    """A set in sorted order, for modules that place things in the order of a set of names.
+    """A set with sorted iteration, for modules that place things in the order of a set.
 
-    That of a plain set differs from process to process.
+    The order of a plain set of names differs between processes.
     """
 
     def __iter__(self) -> Iterator[Any]:
@@ -147,13 +146,13 @@ for _name in ("copy", "difference", "intersection", "symmetric_difference", "uni
 
 
 def _write_nothing(*_: Any, **__: Any) -> None:
-    """Replace a method that writes the world, its graph or a picture of its quest to a file."""
+    """Do nothing, in place of methods that write the world, its graph or its quest to files."""
 
 
 def _load(world: str) -> tuple[Any, Any, Path]:
-    """Import a world's modules from the package's folder, whose module names are everyday ones."""
+    """Import a world's modules from the package's folder, under their common top-level names."""
     folder = Path(str(distribution("agentodyssey").locate_file("")))
-    for top in _TOPS:
+    for top in _TOP_MODULES:
         file = getattr(sys.modules.get(top), "__file__", None)
         if file is not None and not Path(file).is_relative_to(folder):
             raise BackendError(
@@ -192,25 +191,25 @@ def _digest(worlds: tuple[str, ...]) -> str:
 
 # ------------------------------------------------------------ commands
 
-_HERE, _HANDS, _WORN, _KEPT = "here", "hands", "worn", "kept"
-_REACH = {
+_HERE, _IN_HANDS, _WORN, _IN_CONTAINER = "here", "hands", "worn", "kept"
+_OBJECT_PLACES = {
     "pick up": (_HERE,),
-    "store": (_HERE, _HANDS),
-    "disassemble": (_HERE, _HANDS),
-    "inspect": (_HERE, _HANDS, _WORN, _KEPT),
+    "store": (_HERE, _IN_HANDS),
+    "disassemble": (_HERE, _IN_HANDS),
+    "inspect": (_HERE, _IN_HANDS, _WORN, _IN_CONTAINER),
     "unequip": (_WORN,),
 }
-"""Verb to where its object is; in the hands for others."""
+"""Verb to the place of its object; in the hands for other verbs."""
 _INSIDE = frozenset({"take out", "discard"})
 _INVENTORY = "inventory"
 _COIN = "obj_coin"
 
 
 def list_actions(engine: Engine) -> tuple[str, ...]:
-    """Return the commands whose objects, people and areas are in reach, sorted.
+    """Return the commands on objects, people and areas within reach, sorted.
 
-    The package's own list leaves out talking, eating and looking into a container, and raises once
-    a container is worn.
+    The package's own list omits talking, eating and looking into containers, and fails once a
+    container is worn.
     """
     return tuple(sorted(set(_commands(engine))))
 
@@ -220,13 +219,13 @@ def _commands(engine: Engine) -> Iterator[str]:
     worn = agent.inventory.container
     reach: dict[str, Mapping[str, float]] = {
         _HERE: area.objects,
-        _HANDS: agent.items_in_hands,
+        _IN_HANDS: agent.items_in_hands,
         _WORN: agent.equipped_items_in_limb,
-        _KEPT: worn.inventory if worn else {},
+        _IN_CONTAINER: worn.inventory if worn else {},
     }
     boxes = {
         world.container_instances[thing].name: world.container_instances[thing].inventory
-        for place in (_HERE, _HANDS, _WORN)
+        for place in (_HERE, _IN_HANDS, _WORN)
         for thing in reach[place]
         if thing in world.container_instances
     }
@@ -239,20 +238,20 @@ def _commands(engine: Engine) -> Iterator[str]:
     for action in agent.available_actions:
         verb, kinds = action.verb, tuple(action.params)
         if verb == "craft":
-            have = {**reach[_HANDS], **reach[_KEPT]}
+            have = {**reach[_IN_HANDS], **reach[_IN_CONTAINER]}
             yield from (f"craft 1 {name}" for name in _craftable(engine, have))
         elif verb in _INSIDE:
             for box, inside in boxes.items():
                 amount = "1 " * ("amount" in kinds)
                 yield from (f"{verb} {amount}{engine.name(thing)} {box}" for thing in inside)
         elif verb == "buy":
-            coins = reach[_HANDS].get(_COIN, 0) + reach[_KEPT].get(_COIN, 0)
+            coins = reach[_IN_HANDS].get(_COIN, 0) + reach[_IN_CONTAINER].get(_COIN, 0)
             for npc in people:
                 for thing in npc.inventory if npc.role == "merchant" else ():
                     if (world.objects[thing].value or coins + 1) <= coins:
                         yield f"buy 1 {engine.name(thing)} {npc.name}"
         else:
-            places = _REACH.get(verb, (_HANDS,))
+            places = _OBJECT_PLACES.get(verb, (_IN_HANDS,))
             things = [engine.name(thing) for place in places for thing in reach[place]]
             if verb == "inspect" and worn:
                 things.append(_INVENTORY)
@@ -287,8 +286,8 @@ class AgentOdyssey(TextEnv):
 
     The world ``challenge`` has the three worlds of the workshop challenge as its tasks, in turn.
 
-    The score is the package's: a point for each stage of the main quest, side quest, new area,
-    new kind crafted, traded or defeated; a death costs one. Nothing in the tutorial counts.
+    The score is the package's: one point for each stage of the main quest, side quest, new area,
+    and new kind crafted, traded or defeated; a death costs one. The tutorial gives no points.
     ``info["rewards"]`` has the sums by category, of which ``quest`` ranks the workshop challenge.
     There is no best score; the end of the main quest wins.
 
@@ -364,23 +363,23 @@ class AgentOdyssey(TextEnv):
         return super()._info(accepted=accepted) | {"rewards": dict(self._rewards)}
 
     def goal(self) -> str:
-        """Return the aim in our words; the world states its quests in its texts."""
+        """Return the goal in general terms; the texts state the quests."""
         return _GOAL
 
     def oracle(self) -> Oracle:
-        """Return where everything is and all exits; a solution is not known."""
+        """Return the true locations and all exits; no solution is known."""
         return Oracle(true_facts(self.engine), ())
 
     def versions(self) -> dict[str, str]:
         """Return the version of the engine, and a digest of its games.
 
-        The head of the package's repository has the version of the index, and other games.
+        The head of the package's repository has the released version number, but other games.
         """
         return {"agentodyssey": version("agentodyssey"), "games": _digest(self.worlds)}
 
 
 def true_facts(engine: Engine) -> frozenset[Triple]:
-    """Return where all things, people and the agent are, and all exits."""
+    """Return the locations of all things, people and the agent, and all exits."""
     world = engine.world
     facts = {Triple(PLAYER, "is in", place_name(world, engine.area))}
     for area in world.area_instances.values():

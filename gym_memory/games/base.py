@@ -1,7 +1,7 @@
-"""Raw text environment: Gymnasium's contract once, for every backend, and the table of games.
+"""Base class of raw text environments, with Gymnasium's contract, and their registry.
 
-A backend sets ``_ids`` and fills in four hooks (``_open _send _list_valid_actions _close``) and, if
-its engine can, ``_save`` and ``_load``, which are faster than replaying the actions.
+A backend sets ``_ids`` and implements four hooks (``_open _send _list_valid_actions _close``). If
+its engine supports it, also ``_save`` and ``_load``, which are faster than replaying the actions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _REFUSED_LINES = "Only one command on one line can be understood."
 
 
 _opening = threading.RLock()
-"""Lock for opening games: readers of engines are not made for threads. Environments may nest."""
+"""Lock for opening games, as readers of engines are not thread-safe; environments may nest."""
 
 
 class Feedback(NamedTuple):
@@ -46,10 +46,10 @@ class Feedback(NamedTuple):
         text: Bare feedback, without banner and status line.
         max_score: Highest score; 0 if unknown.
         inventory: Inventory text; empty if not requested.
-        accepted: False if the engine did not understand the command or refused it.
+        accepted: Whether the engine understood and accepted the command.
         over: The backend ended the episode without a win or a loss.
         cut: The backend's own limit was reached.
-        reward: Reward of the command, if it is not the change of the score.
+        reward: Reward of the command; None for the change of the score.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Feedback(NamedTuple):
 
 
 def _expect_feedback(found: Any) -> Feedback:
-    """Return the answer of a game's code, if its fields that every step reads have their types."""
+    """Check the types of a feedback from a game's code and return it."""
     if not isinstance(found, Feedback):
         raise InvalidArgumentError(f"expected a Feedback, got {type(found).__name__}")
     for name, kind in (("text", str), ("inventory", str), ("score", Real), ("max_score", Real)):
@@ -90,48 +90,48 @@ class Snapshot(NamedTuple):
 
 
 class TextEnv(gym.Env[dict[str, Any], str]):
-    """Base of all raw text environments.
+    """A base class of raw text environments.
 
     Observation: Dict of ``text task inventory valid_actions``. Action: text. Reward: score
     delta. ``terminated``: won or lost. ``truncated``: step limit.
 
     Args:
         max_steps: Step limit of an episode, >= 1.
-        valid_actions: Whether the observation lists the valid actions; False saves their cost.
-            :meth:`valid_actions` returns them either way.
-        split: Which tasks: names a split that the backend has.
+        valid_actions: Whether the observation lists the valid actions, which takes time.
+            :meth:`valid_actions` returns them in any case.
+        split: Name of one of the backend's splits of tasks.
         render_mode: None, ``"ansi"`` (``render`` returns the last command and text) or ``"human"``
-            (each is printed as it comes).
+            (each is printed at once).
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "render_modes": ["ansi", "human"],
-        "render_fps": 1,  # a text stays until the next
+        "render_fps": 1,  # keep a text until the next one
     }
     dialect: ClassVar[str] = ""
-    """Family of the text; chooses extraction rules."""
+    """Dialect of the text, which selects the extraction rules."""
     splits: ClassVar[tuple[str, ...]] = ()
-    """Names that ``split`` takes; empty if there are none."""
+    """Valid values of ``split``; empty if there are no splits."""
     max_action_chars: ClassVar[int] = 200
-    """Longest command that the engine reads."""
+    """Longest command for the engine, in characters."""
     needs: ClassVar[str] = ""
-    """Module of the engine; a missing one is reported when the environment is made."""
+    """Module of the engine, checked when the environment is made."""
     needs_extra: ClassVar[str] = ""
-    """Extra of gym-memory that installs it, or a whole command."""
+    """Extra of gym-memory that installs it, or a full command."""
     worker_gib: ClassVar[float] = 0.5
-    """Memory that a process playing it requests from a cluster."""
+    """Memory, in GiB, that a process of this environment requests from a cluster."""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     _ids: Sequence[str]
     """Return the task ids of the split, in a fixed order."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Keep the arguments, by which a copy is made."""
+        """Record the arguments, from which copies are made."""
         env = super().__new__(cls)
         env._made_with = args, kwargs
         return env
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts that rebuild this environment in any process: arguments and actions."""
+        """Return the arguments and actions that rebuild this environment in any process."""
         state = self.snapshot()._replace(native=None) if self.task_id else None
         return _remake, (type(self), *self._made_with, state, self._np_random)
 
@@ -175,7 +175,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     @abstractmethod
     def _send(self, action: str) -> Feedback:
-        """Play one command (already stripped, one line, of sane length)."""
+        """Play one command, which is stripped, on one line and not too long."""
 
     @abstractmethod
     def _list_valid_actions(self) -> tuple[str, ...]:
@@ -216,7 +216,8 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         """Start an episode.
 
         Args:
-            seed: Chooses the task ``task_ids[seed % n]`` and seeds later resets without a seed.
+            seed: Seed that selects the task ``task_ids[seed % n]`` and determines later resets
+                without a seed.
             options: ``{"task_id": ...}`` chooses the task.
         """
         super().reset(seed=seed)
@@ -284,9 +285,10 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         )
 
     def refuse(self, action: str) -> str | None:
-        """Return why a command does not reach the engine, in words for the agent; else None.
+        """Return the message to the agent if a command must not reach the engine, else None.
 
-        Engines hang, crash or play several moves on such text. It costs a step and is invalid.
+        Such a command could hang or crash the engine, or play several moves. It costs a step and is
+        invalid.
         """
         if not action.strip():
             return _REFUSED_EMPTY
@@ -297,7 +299,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         return None
 
     def _command(self, action: str) -> str:
-        """Return the action as the engine gets it: one line, single spaces."""
+        """Return the action as the engine's input: one line, single spaces."""
         return " ".join(action.split())
 
     def render(self) -> str | None:  # type: ignore[override]
@@ -313,7 +315,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
             print(f"{visible(self._frame())}\n", flush=True)
 
     def _repr_html_(self) -> str:
-        """Show in a notebook the present observation."""
+        """Return the present observation as HTML for notebooks."""
         return observation_table(str(self), self._observation() if self.task_id else {})
 
     def close(self) -> None:
@@ -323,13 +325,13 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     # ------------------------------------------------------------ beyond Gymnasium
 
     def valid_actions(self) -> tuple[str, ...]:
-        """Return the valid actions of the present state; kept until the state changes."""
+        """Return the valid actions of the present state, cached until it changes."""
         if self._valid is None:
             self._valid = () if self._done else self._list_valid_actions()
         return self._valid
 
     def snapshot(self) -> Snapshot:
-        """Return the present state; further steps do not change it."""
+        """Return the present state, which later steps leave unchanged."""
         return Snapshot(
             self.task_id,
             tuple(self._actions),
@@ -340,7 +342,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         )
 
     def restore(self, snapshot: Snapshot) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return to a snapshot and give its observation and info."""
+        """Restore a snapshot and return its observation and info."""
         if snapshot.native is not None:
             self._load(snapshot.native)
         else:
@@ -396,7 +398,7 @@ def _remake(
     state: Snapshot | None,
     chance: Any,
 ) -> TextEnv:
-    """Make a copied or unpickled environment, and play its actions again."""
+    """Rebuild a copied or unpickled environment by replaying its actions."""
     env = cls(*args, **kwargs)
     env._np_random = chance
     if state is not None:

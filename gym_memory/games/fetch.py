@@ -1,7 +1,7 @@
-"""Fetch: bring one thing after another; their places are worth remembering.
+"""Fetch: bring things one after another, so their places are worth remembering.
 
-The game needs no package beyond the core and speaks like TextWorld, so that all memories and the
-planner read it.
+The game needs no other package, and its texts follow TextWorld's, so all memories and the planner
+can read them.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _THINGS = (
 class House(NamedTuple):
     """A house before the game.
 
-    ``exits`` maps a room to directions and rooms; ``furniture`` a piece to its room; ``things`` a
-    thing to its piece; ``requests`` are pairs (thing, piece).
+    ``exits`` maps rooms to directions and rooms, ``furniture`` pieces to rooms, ``things`` things
+    to pieces; ``requests`` has pairs (thing, piece).
     """
 
     start: str
@@ -93,10 +93,11 @@ _SPLITS = {"train": 200, "valid": 50, "test": 50}
 class Fetch(TextEnv):
     """Things to fetch, one after another, in a house of 5, 10 or 20 rooms.
 
-    The next thing is named when the last one was brought. Each scores a point; the last one wins.
+    After each delivery the next thing is named. Each delivery scores a point, and the last one
+    wins.
 
     Args:
-        max_steps: Step limit; None for that of the level, 25, 60 or 150.
+        max_steps: Step limit; None for the level's: 25, 60 or 150.
     """
 
     dialect: ClassVar[str] = "textworld"
@@ -122,9 +123,9 @@ class Fetch(TextEnv):
         self.level = level
         self._ids = [f"fetch/{level}/{split}/{number}" for number in range(_SPLITS[split])]
         self.house = House("", {}, {}, {}, (("", ""),))
-        """House of the present game, as it was before the first step."""
+        """House of the present game before the first step."""
         self.places: dict[str, str] = {}
-        """Piece on which each thing is now, or ``inventory``; a change moves the thing."""
+        """Thing to its present piece, or to ``inventory``; assign to move it."""
         self._room, self._brought = "", 0
 
     def _open(self, task_id: str) -> Feedback:
@@ -180,11 +181,11 @@ class Fetch(TextEnv):
         return f"Bring the {thing} to the {piece}."
 
     def versions(self) -> dict[str, str]:
-        """Return the version of gym-memory, which holds the whole game."""
+        """Return the version of gym-memory, which includes the game."""
         return {"gym-memory": __version__}
 
     def oracle(self) -> Oracle:
-        """Return all that is true now, and how to win from the start."""
+        """Return all true facts and a walkthrough."""
         house = self.house
         facts = [Triple(PLAYER, "is in", self._room)]
         for room, ways in house.exits.items():

@@ -1,9 +1,9 @@
-"""Run a raw environment in a process of its own, with limits: a story or engine of a stranger.
+"""Run a raw environment in a process of its own, with limits, for untrusted stories or engines.
 
-The process works in a folder of its own, without the keys and passwords of this one's
-environment. Both exchange JSON lines, so that what took over the engine cannot make this
-process build anything. A crash, a hang or too much memory is a BackendError of the step, which
-costs one episode; the next reset starts a new process.
+The process has a folder of its own and no keys or passwords in its environment variables. Both
+sides exchange JSON lines, so a compromised engine cannot create objects in this process. A crash, a
+hang or too much memory raises a BackendError, which costs one episode; the next reset starts a new
+process.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from gym_memory.games.spaces import FreeText, raw_observation_space
 __all__ = ["HostProcess", "IsolatedEnv", "cause_of_end", "limit_memory"]
 
 MEMORY = 4 << 30
-"""Bytes of data that the process, and each one that it starts, may hold."""
+"""Default limit on the data, in bytes, of the process and of each of its children."""
 CPU_SECONDS = 3600
 RESET_SECONDS, STEP_SECONDS = 300.0, 60.0
-"""Wall seconds; a reset may compile a game."""
-_MOST_ANSWER = 64 << 20
-_MOST_FILE = 1 << 30
-_MOST_SNAPSHOTS = 10_000
-_KNOWN = ("dialect", "split", "splits", "max_action_chars", "worker_gib")
+"""Default time limits in wall seconds; a reset may compile a game."""
+_MAX_ANSWER_BYTES = 64 << 20
+_MAX_FILE_BYTES = 1 << 30
+_MAX_SNAPSHOTS = 10_000
+_COPIED_ATTRIBUTES = ("dialect", "split", "splits", "max_action_chars", "worker_gib")
 
 
 class HostProcess:
-    """A Python process that builds an object and answers calls of its methods.
+    """A Python process that builds an object and serves calls of its methods.
 
     Args:
         factory: Class that the process imports.
@@ -57,8 +57,8 @@ class HostProcess:
         memory: Bytes of data that the process may hold.
         cpu_s: CPU seconds that the process may use in all.
         start_s: Wall seconds that building the object may take, > 0.
-        keep_folder: Whether it may read files of the working folder once it is built; else the
-            process works in a folder of its own, which ends with it.
+        keep_folder: Whether the process may read files in the present working folder; else it works
+            in a temporary folder.
     """
 
     def __init__(
@@ -92,20 +92,20 @@ class HostProcess:
 
     @property
     def pid(self) -> int | None:
-        """Return the process id; None once it has ended, and in a fork of its starter."""
+        """Return the process id; None if it has ended, or in a fork of its parent."""
         mine = self._process is not None and self._owner == os.getpid()
         return self._process.pid if self._process is not None and mine else None
 
     def call(self, name: str, seconds: float, *args: Any) -> Any:
-        """Return the answer of a method; lists come as tuples.
+        """Call a method and return its answer, with lists as tuples.
 
         Args:
             name: Name of the method.
-            seconds: Wall seconds that it may take, > 0.
+            seconds: Time limit in wall seconds, > 0.
             *args: Its arguments, JSON values.
 
         Raises:
-            BackendError: The process has ended, took too long, or raised an error not of ours.
+            BackendError: The process ended, took too long, or raised an error of another package.
         """
         if self.pid is None:
             raise BackendError("the game's process has ended: call reset() for a new one")
@@ -135,7 +135,7 @@ class HostProcess:
         if self._owner != os.getpid():
             return
         if process is not None:
-            with contextlib.suppress(OSError), process:  # which closes the pipes and waits
+            with contextlib.suppress(OSError), process:  # closes the pipes and waits
                 process.kill()
                 os.killpg(process.pid, signal.SIGKILL)
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -145,7 +145,7 @@ class HostProcess:
             self.close()
 
     def _answer(self, line: bytes, seconds: float) -> bytes:
-        """Send a line and return the one that comes back; raises OSError."""
+        """Send a line and return the answer line; raises OSError."""
         process, answer = self._process, bytearray()
         assert process is not None
         assert process.stdin is not None
@@ -166,8 +166,8 @@ class HostProcess:
                 answer += piece
                 if answer.endswith(b"\n"):
                     return bytes(answer)
-                if len(answer) > _MOST_ANSWER:
-                    raise OSError(f"its answer is longer than {_MOST_ANSWER} bytes")
+                if len(answer) > _MAX_ANSWER_BYTES:
+                    raise OSError(f"its answer is longer than {_MAX_ANSWER_BYTES} bytes")
             else:
                 raise OSError(f"timeout: no answer within {seconds:g} s")
         process.wait()
@@ -197,7 +197,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         factory = ENVIRONMENTS.get(name)
         if "<locals>" in factory.__qualname__:
             raise InvalidArgumentError(f"expected {name} in a module: a new process imports it")
-        plugins = [  # by absolute paths: the working folder may be another one by now
+        plugins = [  # absolute paths, since the working folder may have changed
             str(module.__file__) if place.endswith(".py") else place
             for place, module in PLUGINS.items()
         ]
@@ -211,7 +211,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         self._open()
 
     def __getattr__(self, name: str) -> Any:
-        if name in _KNOWN:
+        if name in _COPIED_ATTRIBUTES:
             return self._state[name]
         raise AttributeError(name)
 
@@ -241,16 +241,16 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         return self._call("versions", self._reset_s)
 
     def oracle(self) -> Oracle:
-        """Return the engine's facts; ``objects`` with plain values alone."""
+        """Return the engine's facts, with only the plain values of ``objects``."""
         facts, walkthrough, objects = self._call("oracle", self._step_s)
         return Oracle(frozenset(Triple(*fact) for fact in facts), walkthrough, objects)
 
     def snapshot(self) -> int:
-        """Return the number of a state that the process keeps."""
+        """Keep the present state in the process and return its number."""
         return self._call("snapshot", self._step_s)
 
     def restore(self, snapshot: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return to a snapshot of this process and give its observation and info."""
+        """Restore a snapshot of this process and return its observation and info."""
         return self._call("restore", self._reset_s, snapshot)
 
     def close(self) -> None:
@@ -274,7 +274,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
 
 
 def cause_of_end(exitcode: int | None, who: str = "it") -> str:
-    """Return how a process ended, in words."""
+    """Describe how a process ended."""
     if exitcode in (-signal.SIGPROF, -signal.SIGXCPU):
         return f"{who} used up its CPU time"
     if exitcode is not None and exitcode < 0:
@@ -284,9 +284,9 @@ def cause_of_end(exitcode: int | None, who: str = "it") -> str:
 
 
 def limit_memory(most: int) -> None:
-    """Limit the bytes of data of this process and of each child process.
+    """Limit the data, in bytes, of this process and of each child process.
 
-    Data and not address space, of which a JVM reserves far more than it uses.
+    The limit is not on address space, of which a JVM reserves far more than it uses.
     """
     _limit("RLIMIT_DATA", most)
 
@@ -294,7 +294,7 @@ def limit_memory(most: int) -> None:
 def _limit(name: str, most: int) -> None:
     try:
         import resource
-    except ImportError:  # no such limits on this platform
+    except ImportError:  # this platform has no such limits
         return
     kind = getattr(resource, name)
     _, hard = resource.getrlimit(kind)
@@ -308,7 +308,7 @@ def _as_tuples(value: Any) -> Any:
 
 
 def _error(name: str, text: str) -> Exception:
-    """Build an error of ours from its name and text; any other is a BackendError."""
+    """Rebuild an error of this package from its name and text; others become a BackendError."""
     if name == "ResetNeeded":
         return gym.error.ResetNeeded(text)
     kind = getattr(errors, name, None)
@@ -321,7 +321,7 @@ def _error(name: str, text: str) -> Exception:
 
 
 class _EnvHost:
-    """A raw environment behind plain values, which cross the pipe."""
+    """A host of a raw environment that converts between objects and plain values."""
 
     def __init__(self, plugins: list[str], module: str, name: str, kwargs: dict[str, Any]) -> None:
         for plugin in plugins:
@@ -335,7 +335,7 @@ class _EnvHost:
 
     def _call(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         value = self._value(name, args, kwargs)
-        return value, {name: getattr(self._env, name, "") for name in _KNOWN}
+        return value, {name: getattr(self._env, name, "") for name in _COPIED_ATTRIBUTES}
 
     def _value(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         env = self._env
@@ -346,11 +346,11 @@ class _EnvHost:
         if name == "snapshot":
             self._numbers += 1
             self._snapshots[self._numbers] = env.snapshot()
-            self._snapshots.pop(self._numbers - _MOST_SNAPSHOTS, None)
+            self._snapshots.pop(self._numbers - _MAX_SNAPSHOTS, None)
             return self._numbers
         if name == "restore":
             if args[0] not in self._snapshots:
-                raise InvalidArgumentError(f"expected one of the last {_MOST_SNAPSHOTS} snapshots")
+                raise InvalidArgumentError(f"expected one of the last {_MAX_SNAPSHOTS} snapshots")
             return env.restore(self._snapshots[args[0]])
         if name == "oracle":
             oracle = env.oracle()
@@ -366,12 +366,12 @@ def _imported(module: str, name: str) -> Any:
 
 
 def _host(memory: str, cpu_s: str, folder: str, workplace: str) -> None:
-    """Read calls from stdin, answer on the former stdout; engines print to stderr.
+    """Serve calls from stdin on the original stdout, with prints redirected to stderr.
 
-    The first call builds the object, later ones are of its methods.
+    The first call builds the object; later ones call its methods.
     """
     limit_memory(int(memory))
-    for name, most in (("CPU", int(cpu_s)), ("FSIZE", _MOST_FILE), ("CORE", 0)):
+    for name, most in (("CPU", int(cpu_s)), ("FSIZE", _MAX_FILE_BYTES), ("CORE", 0)):
         _limit(f"RLIMIT_{name}", most)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -402,5 +402,5 @@ def _host(memory: str, cpu_s: str, folder: str, workplace: str) -> None:
         try:
             out.write(json.dumps(answer, default=repr, skipkeys=True).encode() + b"\n")
             out.flush()
-        except BrokenPipeError:  # the parent has left before the answer
+        except BrokenPipeError:  # the parent ended before the answer
             leave()

@@ -1,4 +1,4 @@
-"""Observation and action spaces of text games, also in the shared memory of vector environments."""
+"""Observation and action spaces of text games, with support for shared memory."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ += ["raw_observation_space", "triple_space"]
 
 
 _SHARED_BYTES = 1 << 18
-"""Bytes of a text or a sequence in shared memory, for each environment."""
+"""Size, in bytes, of a text or a sequence in shared memory, per environment."""
 _SAMPLE_ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 
 
 class FreeText(spaces.Text):
     """Any string up to ``max_length`` characters; samples are short lower-case words.
 
-    Gymnasium's ``Text`` lists its characters and so refuses "", spaces and accents.
+    Gymnasium's ``Text`` has a list of characters, so it rejects "", spaces and accents.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class FreeText(spaces.Text):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Raise an error for learners that take arrays: text has no shape."""
+        """Raise an error, since text has no shape and learners of arrays would fail later."""
         raise InvalidArgumentError(
             "text has no fixed shape: wrap the environment in EncodeText for observations as "
             "arrays, and in IndexActions for actions as numbers"
@@ -73,7 +73,7 @@ class FreeSequence(spaces.Sequence):
 
 
 class _SharedTexts(Sequence[Any]):
-    """Texts of all environments in shared memory; a deep copy keeps the present ones."""
+    """A view of all environments' texts in shared memory; a deep copy is a snapshot."""
 
     def __init__(self, memory: Any, n: int):
         self._bytes = np.frombuffer(memory.get_obj(), np.uint8).reshape(n, _SHARED_BYTES)

@@ -35,7 +35,7 @@ from gym_memory.games.alfworld.world import (
     Grammar,
     HouseholdPlay,
     Sentence,
-    Teller,
+    TextGenerator,
     entity_names,
     parse_grammar,
 )
@@ -222,17 +222,17 @@ def test_a_grammar_tells_lists_conditions_and_attributes() -> None:
         "list_last_separator": (("", ", and "),),
         "see": (("shut(r:box)", "{r.name} is shut"), ("", _LISTING)),
     }  # fmt: skip
-    teller = Teller(Grammar(rules, {"x": Sentence("", "")}), {"b": "pen 2", "c": "cup 1"})
+    generator = TextGenerator(Grammar(rules, {"x": Sentence("", "")}), {"b": "pen 2", "c": "cup 1"})
 
-    def tell(*facts: tuple[str, ...]) -> str:
-        return teller.tell("#see#", State(Index(facts)), {"r": "a"})
+    def generate(*facts: tuple[str, ...]) -> str:
+        return generator.generate("#see#", State(Index(facts)), {"r": "a"})
 
-    assert tell(("in", "z", "q")) == "nothing"
-    assert tell(("in", "b", "a")) == "a pen 2"
-    assert tell(("in", "c", "a"), ("in", "b", "a"), ("in", "a", "a")) == "a pen 2, and a cup 1"
-    assert tell(("in", "b", "a"), ("shut", "a")) == "a is shut"
+    assert generate(("in", "z", "q")) == "nothing"
+    assert generate(("in", "b", "a")) == "a pen 2"
+    assert generate(("in", "c", "a"), ("in", "b", "a"), ("in", "a", "a")) == "a pen 2, and a cup 1"
+    assert generate(("in", "b", "a"), ("shut", "a")) == "a is shut"
     with pytest.raises(CorruptGameError, match="no rule 'smell'"):
-        teller.tell("#smell#", State(Index([])), {})
+        generator.generate("#smell#", State(Index([])), {})
 
 
 def test_what_last_step_showed_is_part_of_the_truth() -> None:
@@ -381,7 +381,7 @@ def test_any_grammar_is_told_or_refused(text: str) -> None:
     grammar = Grammar({"a": (("", text),), "b": ((text, "b"), ("", "c"))}, {})
     for start in ("#a#", "#b#"):
         with contextlib.suppress(CorruptGameError):
-            Teller(grammar, {}).tell(start, State(Index([("b", "r")])), {"a": "r"})
+            TextGenerator(grammar, {}).generate(start, State(Index([("b", "r")])), {"a": "r"})
     with pytest.raises(CorruptGameError):
         parse_grammar(text)
 

@@ -1,4 +1,4 @@
-"""ALFWorld: household tasks in words, official games or generated ones."""
+"""ALFWorld: household tasks as text, in official or generated games."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ __all__ = ["GENERATED", "ALFWorld", "find_source"]
 
 
 GENERATED = "generated"
-"""Path that asks for our own households."""
+"""Value of ``path`` for generated households."""
 _FILE = "game.tw-pddl"
 _UNSOLVABLE = b'"solvable": false'
-_LEFT_OUT = ("movable", "Sliced")
+_EXCLUDED_TASKS = ("movable", "Sliced")
 
 
 def find_source(
     path: str | os.PathLike[str] | None, split: str, task_type: str | None
-) -> _Households | _Folder:
+) -> _GeneratedGames | _OfficialGames:
     """Return the games of a split; the arguments are those of ``ALFWorld``."""
     kinds = TASK_TYPES if task_type is None else (task_type,)
     chosen = path or _named_folder() or GENERATED
     if chosen == GENERATED:
-        return _Households(split, kinds)
-    return _Folder(Path(chosen).expanduser().absolute(), split, kinds)
+        return _GeneratedGames(split, kinds)
+    return _OfficialGames(Path(chosen).expanduser().absolute(), split, kinds)
 
 
 def _named_folder() -> str:
-    """Return ``$ALFWORLD_DATA``; importing the package alfworld names and makes an empty folder."""
+    """Return ``$ALFWORLD_DATA``, which the package alfworld sets to an empty folder on import."""
     named = Path(os.environ.get("ALFWORLD_DATA", "")).expanduser()
     is_empty = named.is_dir() and not any(named.iterdir())
     return "" if named == Path() or is_empty else str(named)
 
 
-class _Households:
-    """A supply of generated games, all types in turn."""
+class _GeneratedGames:
+    """A source of generated games, all task types in turn."""
 
     def __init__(self, split: str, kinds: Sequence[str]):
-        self._alfworld = alfworld_version()  # fails now if it is missing
+        self._alfworld = alfworld_version()  # raises an error early if it is missing
         numbers = range(SIZES[split])
         self._tasks = {
             f"household/{kind}/{split}/{n}": (kind, split, n) for n in numbers for kind in kinds
@@ -82,8 +82,8 @@ def _household(kind: str, split: str, number: int) -> Game:
     return Game(make_household(kind, split, number))
 
 
-class _Folder:
-    """A supply of a folder's official games, all types in turn while any are left."""
+class _OfficialGames:
+    """A source of official games in a folder, all task types in turn while any are left."""
 
     def __init__(self, root: Path, split: str, kinds: Sequence[str]):
         folder = _split_folder(root, split)
@@ -143,7 +143,8 @@ def _games(folder: Path, changed: int) -> tuple[Path, ...]:
     return tuple(
         file
         for file in sorted(folder.glob(f"*/*/{_FILE}"))
-        if not any(word in file.parts[-3] for word in _LEFT_OUT) and _UNSOLVABLE not in _bytes(file)
+        if not any(word in file.parts[-3] for word in _EXCLUDED_TASKS)
+        and _UNSOLVABLE not in _bytes(file)
     )
 
 
@@ -151,7 +152,7 @@ def _bytes(file: Path) -> bytes:
     try:
         return read_bytes(file, LARGEST_JSON)
     except OSError:
-        return b""  # opening it reports the fault
+        return b""  # opening it reports the error
 
 
 # ------------------------------------------------------------ the environment
@@ -160,14 +161,14 @@ def _bytes(file: Path) -> bytes:
 class ALFWorld(TextEnv):
     """Six types of household tasks in a room full of furniture and objects.
 
-    The score is 1 when the task is done, which ends the episode; nothing ends it badly. A
+    The score is 1 when the task is done, which ends the episode; no episode can be lost. A
     command that the game answers with "Nothing happens." is counted as invalid.
 
     Args:
-        path: Folder of the official games (the one that holds ``json_2.1.1``); ``"generated"``
-            for our own households; None for the folder that ``$ALFWORLD_DATA`` names, and where
-            that is not set our own.
-        max_steps: Step limit; the papers play 50.
+        path: Folder with the official games (in ``json_2.1.1``); ``"generated"`` for generated
+            households; None for the folder in ``$ALFWORLD_DATA``, or for generated ones if it is
+            not set.
+        max_steps: Step limit; papers use 50.
         inventory: True to show the inventory text in the observation.
     """
 
@@ -198,7 +199,7 @@ class ALFWorld(TextEnv):
 
     @property
     def play(self) -> HouseholdPlay:
-        """Return the game in play."""
+        """Return the current game."""
         if self._play is None:
             raise InvalidArgumentError("no game is open: call reset() first")
         return self._play
@@ -236,10 +237,10 @@ class ALFWorld(TextEnv):
         return self._play.game.goal_text if self._play else ""
 
     def oracle(self) -> Oracle:
-        """Return the engine's facts; ``objects["visible"]`` are those of the last answer."""
+        """Return the engine's facts; ``objects["visible"]`` has those in the last answer."""
         action = " ".join(self._actions[-1].split()) if self._actions else ""
         if not self._feedback.accepted:
-            action = "inventory"  # a refused command shows no more than that
+            action = "inventory"  # a refused command shows nothing else
         return Oracle(
             facts=triples_of(self.play),
             walkthrough=self.play.game.walkthrough,

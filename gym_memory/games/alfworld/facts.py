@@ -1,4 +1,4 @@
-"""Facts of the engine in the words of the rules, only for scoring and ``oracle``.
+"""Engine facts in the vocabulary of the rules, only for scoring and ``oracle``.
 
 ``docs/alfworld.md`` lists the facts.
 """
@@ -77,10 +77,10 @@ def goal_triples(game: Game) -> Iterator[Triple]:
 
 
 def visible_now(play: HouseholdPlay, action: str) -> frozenset[Triple]:
-    """Return what the last answer showed, apart from what the action changed.
+    """Return the facts that the last answer showed, except changes by the action.
 
-    At the start: the furniture and the task. After going somewhere, opening or examining
-    something: its contents unless it is shut. Always: what is held.
+    At the start, these are the furniture and the task; after moving to, opening or examining
+    something, its contents unless it is closed. Held objects always count.
     """
     facts = triples_of(play)
     shown = {fact for fact in facts if fact.object == INVENTORY or fact.subject == PLAYER}

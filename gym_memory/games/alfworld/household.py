@@ -1,7 +1,7 @@
 """Generated households: planning problems in ALFWorld's domain, drawn from a seed.
 
-Domain and grammar are those of the installed ``alfworld`` package; the result has the form of an
-official game file. ``train`` and ``valid_seen`` share their floors (the furniture of a room);
+Domain and grammar come from the installed ``alfworld`` package, and a game has the format of the
+official files. ``train`` and ``valid_seen`` share their floors (sets of furniture);
 ``valid_unseen`` has others.
 """
 
@@ -37,7 +37,7 @@ SPLITS = ("train", "valid_seen", "valid_unseen")
 SIZES = {"train": 100, "valid_seen": 20, "valid_unseen": 20}
 """Households of each task type and split."""
 _FLOORS = {"train": range(12), "valid_seen": range(12), "valid_unseen": range(12, 16)}
-_MOST_FLOORS = 16
+_MAX_FLOORS = 16
 _GOALS = {
     "pick_and_place_simple": ("put a {o} in {r}", "put some {o} on {r}"),
     "look_at_obj_in_light": ("look at {o} under the {r}", "examine the {o} with the {r}"),
@@ -49,9 +49,9 @@ _GOALS = {
     "pick_cool_then_place_in_recep": ("put a cool {o} in {r}", "cool some {o} and put it in {r}"),
     "pick_two_obj_and_place": ("put two {o} in {r}", "find two {o} and put them in {r}"),
 }
-_DONE = {"clean": ("isClean", "cleanable"), "heat": ("isHot", "heatable"),
+_TREATMENTS = {"clean": ("isClean", "cleanable"), "heat": ("isHot", "heatable"),
          "cool": ("isCool", "coolable"), "slice": ("", "sliceable")}  # fmt: skip
-_APPLIANCE = {"clean": "SinkBasin", "heat": "Microwave", "cool": "Fridge"}
+_APPLIANCES = {"clean": "SinkBasin", "heat": "Microwave", "cool": "Fridge"}
 _ATTEMPTS = 100
 
 
@@ -79,12 +79,12 @@ class _DrawnTask(NamedTuple):
 
     @property
     def use(self) -> str:
-        """Return ``clean``, ``heat``, ``cool`` or nothing."""
-        return self.kind.split("_")[1] if self.kind.split("_")[1] in _APPLIANCE else ""
+        """Return ``clean``, ``heat``, ``cool`` or an empty string."""
+        return self.kind.split("_")[1] if self.kind.split("_")[1] in _APPLIANCES else ""
 
 
 class _HouseholdPlan(NamedTuple):
-    """Kind of each entity and the place of each thing."""
+    """A plan of a household: kind of each entity, place of each thing."""
 
     kinds: Mapping[str, str]
     where: Mapping[str, str]
@@ -124,7 +124,7 @@ def alfworld_version() -> str:
 
 @lru_cache(maxsize=1)
 def alfworld_files() -> tuple[str, str]:
-    """Return the paths of domain and grammar without an import, which would make a folder."""
+    """Return the paths of domain and grammar, without an import that would create a folder."""
     spec = find_spec("alfworld")
     if spec is None or not spec.submodule_search_locations:
         raise MissingDependencyError(
@@ -144,15 +144,15 @@ def _rooms_for(kind: str) -> list[str]:
     if kind == "look_at_obj_in_light":
         return [name for name, room in _ROOMS.items() if room.lamp]
     use = _DrawnTask(kind, "", "").use
-    return [n for n, room in _ROOMS.items() if not use or _APPLIANCE[use] in room.furniture]
+    return [n for n, room in _ROOMS.items() if not use or _APPLIANCES[use] in room.furniture]
 
 
 @lru_cache(maxsize=len(_ROOMS))
 def _floors(name: str) -> tuple[Mapping[str, int], ...]:
-    """Draw the furniture of each floor; no two floors are alike."""
+    """Draw the furniture of each floor; all floors differ."""
     rng = random.Random(f"floors {GENERATOR} {name}")
     found: list[Mapping[str, int]] = []
-    while len(found) < _MOST_FLOORS:
+    while len(found) < _MAX_FLOORS:
         counts = _counts(_ROOMS[name].furniture, rng)
         if counts not in found:
             found.append(counts)
@@ -162,7 +162,7 @@ def _floors(name: str) -> tuple[Mapping[str, int], ...]:
 def _furnish(
     kind: str, room: _Room, counts: Mapping[str, int], rng: random.Random
 ) -> tuple[_DrawnTask | None, _HouseholdPlan]:
-    """Return a furnished room with a task not done from the start; None if there is none."""
+    """Return a furnished room with an unfinished task; None if none was found."""
     furniture = [kind for kind, n in counts.items() for _ in range(n)]
     kinds = dict(zip(_ids(furniture, "_bar__plus_00_dot_00"), furniture, strict=True))
     things = [kind for kind, n in _counts(room.things, rng).items() for _ in range(n)]
@@ -176,7 +176,7 @@ def _furnish(
     for thing, its in names.items():
         places = room.lamp[1] if room.lamp and its == room.lamp[0] else _THINGS[its].places
         open_to = [p for p in places if counts.get(p)]
-        if its == task.thing and not task.use:  # or the task might be done already
+        if its == task.thing and not task.use:  # else the task might already be done
             open_to = [p for p in open_to if p != task.target]
         if not open_to:
             return None, _HouseholdPlan({}, {})
@@ -190,7 +190,7 @@ def _counts(ranges: Mapping[str, tuple[int, int]], rng: random.Random) -> dict[s
 
 
 def _ids(kinds: Sequence[str], middle: str) -> Iterator[str]:
-    """Yield ids in ALFWorld's form; a basin is a part of something."""
+    """Yield ids in ALFWorld's format; a basin is part of another object."""
     for i, kind in enumerate(kinds):
         whole = kind.removesuffix("Basin")
         part = f"_bar_{kind}" if whole != kind else ""
@@ -212,7 +212,7 @@ def _choose_task(
         if use and use not in _THINGS[thing].uses:
             continue
         for target in dict.fromkeys(furniture):
-            if target in _THINGS[thing].places and target != _APPLIANCE.get(use):
+            if target in _THINGS[thing].places and target != _APPLIANCES.get(use):
                 found.append(_DrawnTask(kind, thing, target))
     return rng.choice(found) if found else None
 
@@ -246,7 +246,7 @@ def _problem(task: _DrawnTask, plan: _HouseholdPlan, name: str) -> str:
         facts.append(f"objectAtLocation {entity} {location[place]}")
         if kind in _THINGS:
             facts.append(f"pickupable {entity}")
-            facts += [f"{_DONE[use][1]} {entity}" for use in _THINGS[kind].uses]
+            facts += [f"{_TREATMENTS[use][1]} {entity}" for use in _THINGS[kind].uses]
         else:
             facts.append(f"toggleable {entity}")
     lines = "\n  ".join
@@ -270,14 +270,14 @@ def _goal(task: _DrawnTask) -> str:
     wanted = [f"(receptacleType ?r {target})"]
     for name in things:
         wanted += [f"(objectType {name} {thing})", f"(inReceptacle {name} ?r)"]
-        wanted += [f"({_DONE[task.use][0]} {name})"] if task.use else []
+        wanted += [f"({_TREATMENTS[task.use][0]} {name})"] if task.use else []
     if count == 2:
         wanted.append("(not (= ?o1 ?o2))")
     return f"(exists (?r - receptacle {' '.join(things)} - object) (and {' '.join(wanted)}))"
 
 
 def _walkthrough(task: _DrawnTask, plan: _HouseholdPlan) -> Iterator[str]:
-    """Yield the commands that do the task."""
+    """Yield commands that solve the task."""
     names = entity_names(entity.lower() for entity in plan.kinds)
 
     def name(entity: str) -> str:
@@ -303,7 +303,7 @@ def _walkthrough(task: _DrawnTask, plan: _HouseholdPlan) -> Iterator[str]:
             yield f"use {name(lamp)}"
             return
         if task.use:
-            appliance = plan.of(_APPLIANCE[task.use])[0]
+            appliance = plan.of(_APPLIANCES[task.use])[0]
             if appliance != here:
                 yield f"go to {name(appliance)}"
                 here = appliance

@@ -1,8 +1,8 @@
 """Read planning domains and problems (PDDL) and match their conditions.
 
-Typed parameters, ``and or not exists =`` and conditional effects are supported. A condition becomes
-a :class:`Query`: alternative patterns over numbered slots, matched against facts. PDDL ignores
-case, so everything is lower case here.
+The reader supports typed parameters, ``and or not exists =`` and conditional effects. It compiles a
+condition to a :class:`Query`: alternative patterns over numbered slots, which are matched against
+facts. PDDL ignores case, so all names are lower case here.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Expression = str | list["Expression"]
 
 _SYMBOL = re.compile(r"[()]|[^\s()]+")
 _COMMENT = re.compile(r";[^\n]*")
-_DEEPEST = 100
-_MOST_CASES = 1000
-"""Most alternatives of a condition; each ``or`` inside an ``and`` multiplies them."""
-_MOST_WORDS = 50
+_MAX_DEPTH = 100
+_MAX_CASES = 1000
+"""Limit on the alternatives of a condition, which each ``or`` inside an ``and`` multiplies."""
+_MAX_WORDS = 50
 _FIELDS = (":parameters", ":precondition", ":effect")
 
 
 class Case(NamedTuple):
-    """One way to satisfy a condition: true patterns, false patterns and unequal slots.
+    """A way to satisfy a condition: patterns that hold, patterns that fail, unequal slots.
 
     ``holds`` binds every slot of ``fails``.
     """
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """A change that an action makes, perhaps under a condition."""
+    """An effect of an action, perhaps conditional."""
 
     when: tuple[Case, ...]
     added: tuple[FactPattern, ...]
@@ -60,7 +60,7 @@ class Problem(NamedTuple):
 
 
 class Query:
-    """A condition over slots, satisfied if any of ``cases`` is.
+    """A condition over slots, which holds if one of ``cases`` does.
 
     ``start`` is the binding of the constants.
     """
@@ -89,7 +89,7 @@ class Query:
         return self
 
     def _typed(self, case: Case) -> Case:
-        """Add the types of variables; no entity has the type if a case is impossible."""
+        """Add the types of variables; an impossible case gets a type without entities."""
         patterns = (*case.holds, *case.fails)
         used = {slot for p in patterns for slot in p.slots}.union(self.scope.values())
         typed = sorted(slot for slot in used if slot in self._types)
@@ -97,7 +97,7 @@ class Query:
         return case._replace(holds=(*case.holds, *kinds))
 
     def pattern(self, literal: Expression, scope: dict[str, int]) -> FactPattern:
-        """Return a literal as a pattern over slots; constants get slots of their own."""
+        """Return a literal as a pattern over slots, with own slots for constants."""
         name, *arguments = _literal(literal)
         slots = []
         for argument in arguments:
@@ -120,9 +120,9 @@ class Query:
             parts = [self.read(part, scope, negated=negated) for part in rest]
             disjunction = (head == "or") != negated
             number = (sum if disjunction else math.prod)(len(part) for part in parts)
-            if number > _MOST_CASES:
+            if number > _MAX_CASES:
                 raise CorruptGameError(
-                    f"expected a condition of at most {_MOST_CASES} alternatives, got {number}"
+                    f"expected a condition of at most {_MAX_CASES} alternatives, got {number}"
                 )
             if disjunction:
                 return [case for part in parts for case in part]
@@ -144,7 +144,7 @@ class Query:
     def solutions(
         self, state: State, plans: Sequence[Sequence[FactPattern]]
     ) -> Iterator[tuple[Case, Binding]]:
-        """Yield the bindings that satisfy the condition, each with its case; some may repeat.
+        """Yield the bindings that satisfy the condition with their cases, perhaps repeatedly.
 
         ``plans`` come from :meth:`plan`.
         """
@@ -154,7 +154,7 @@ class Query:
                     yield case, binding
 
     def plan(self, facts: Index) -> tuple[tuple[FactPattern, ...], ...]:
-        """Return the patterns of each case, those with few candidates first."""
+        """Return the patterns of each case, in ascending number of candidates."""
         plans = []
         for case in self.cases:
             known = {slot for slot, value in enumerate(self.start) if value is not None}
@@ -207,7 +207,7 @@ def ground(pattern: FactPattern, binding: Binding) -> Fact:
 
 
 def _allowed(state: State, case: Case, binding: Binding) -> bool:
-    """True if all negative patterns fail and unequal slots differ."""
+    """True if no negative pattern holds and unequal slots differ."""
     return all(binding[a] != binding[b] for a, b in case.distinct) and not any(
         ground(pattern, binding) in state for pattern in case.fails
     )
@@ -245,7 +245,7 @@ class Action:
             yield Effect(when, (self.query.pattern(effect, self.query.scope),), ())
 
     def outcome(self, state: State, binding: Binding) -> tuple[list[Fact], list[Fact]]:
-        """Return the added and the deleted facts; an added one is never deleted."""
+        """Return the added facts and the deleted ones, without overlap."""
         added: list[Fact] = []
         removed: list[Fact] = []
         for effect in self.effects:
@@ -257,8 +257,8 @@ class Action:
     def is_idle(self, case: Case, binding: Binding) -> bool:
         """True if a case of the condition already implies the effects.
 
-        Fast Downward drops such instances, so they are no commands: the agent cannot go to where it
-        already is.
+        Fast Downward drops such instances, so they are no commands; for example, the agent cannot
+        go to its present place.
         """
         added = {ground(p, binding) for e in self.effects for p in e.added}
         removed = {ground(p, binding) for e in self.effects for p in e.removed} - added
@@ -280,7 +280,7 @@ def _parse(text: str) -> list[Expression]:
     for token in _SYMBOL.findall(_COMMENT.sub("", text).lower()):
         if token == "(":
             stack.append([])
-            if len(stack) > _DEEPEST:
+            if len(stack) > _MAX_DEPTH:
                 raise CorruptGameError("the planning problem is nested too deeply")
         elif token != ")":
             stack[-1].append(token)
@@ -302,9 +302,9 @@ def _words(expression: Expression) -> list[str]:
 def _literal(expression: Expression) -> list[str]:
     """Return the predicate and its arguments."""
     words = _words(expression)
-    if not 0 < len(words) <= _MOST_WORDS:
+    if not 0 < len(words) <= _MAX_WORDS:
         raise CorruptGameError(
-            f"expected a predicate and less than {_MOST_WORDS} arguments, got {len(words)} words"
+            f"expected a predicate and less than {_MAX_WORDS} arguments, got {len(words)} words"
         )
     return words
 
@@ -333,7 +333,7 @@ def parse_domain(text: str) -> tuple[Action, ...]:
             name, *fields = part[1:]
             parts = dict(zip(map(str, fields[::2]), fields[1::2], strict=True))
             for field in sorted(parts.keys() - set(_FIELDS)):
-                # Without its condition an action could be done with anything.
+                # without its condition, an action would apply to anything
                 raise CorruptGameError(
                     f"action {name}: expected {', '.join(_FIELDS)}, got {field!r}"
                 )

@@ -1,8 +1,8 @@
 """Extraction rules for ALFWorld: furniture in one room, with objects in or on it.
 
-The agent is *at* a piece of furniture. Both grammars are read, with *put* and with *move*.
-Furniture is empty once its last object was taken. Objects are in furniture that opens and on all
-other. ``docs/alfworld.md`` lists the facts.
+The agent is *at* a piece of furniture. The rules read both grammars, with *put* and with *move*.
+Furniture becomes empty when its last object is taken. Objects are *in* furniture that opens and
+*on* all other furniture. ``docs/alfworld.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class ALFWorldRules:
         """See :class:`~gym_memory.extract.Extractor`."""
         draft = Draft(graph)
         whole = step.text[:_MAX_TEXT_CHARS]
-        text = _ended(whole)
+        text = _whole_sentences(whole)
         _look_around(draft, text)
         _arrive(draft, text, " ".join(step.action.split()))
-        for pattern, read in _FORMS:
+        for pattern, read in _SENTENCE_RULES:
             for found in pattern.finditer(text):
                 read(draft, found)
         _carry(draft, text, evidence=True)
-        _carry(draft, _ended(step.inventory[:_MAX_TEXT_CHARS]), evidence=False)
+        _carry(draft, _whole_sentences(step.inventory[:_MAX_TEXT_CHARS]), evidence=False)
         for triple, start, end in read_goal(whole):
             draft.add(*triple, start, end)
         return draft.extraction()
@@ -76,16 +76,16 @@ class ALFWorldRules:
             return ()
         steps = [f"take {wanted.thing}"]
         if wanted.state:
-            steps.append(f"{_HOW[wanted.state]} {wanted.thing}")
+            steps.append(f"{_VERB_OF_STATE[wanted.state]} {wanted.thing}")
         if wanted.place:
             steps.append(f"move {wanted.thing} to {wanted.place}")
         return (*steps, f"use {wanted.lamp}") if wanted.lamp else tuple(steps)
 
 
-def _ended(text: str) -> str:
-    """Return a text up to its last full stop, with which all forms end.
+def _whole_sentences(text: str) -> str:
+    """Return a text up to its last full stop, because all patterns end with one.
 
-    Otherwise each unfinished sentence would be searched to the end of the text.
+    Without this, each unfinished sentence would be searched to the end of the text.
     """
     return text[: text.rfind(".") + 1]
 
@@ -103,7 +103,7 @@ def _look_around(draft: Draft, text: str) -> None:
 
 
 def _arrive(draft: Draft, text: str, action: str) -> None:
-    """Put the agent at the furniture named in the text, the command or the view.
+    """Record the agent's move to the furniture named in the text, the command or the view.
 
     The older grammar calls a place ``loc 12``.
     """
@@ -132,7 +132,7 @@ def _carry(draft: Draft, text: str, *, evidence: bool) -> None:
         draft.keep_only(INVENTORY, {thing.name for thing in things})
 
 
-# Forms of sentences
+# Sentences
 
 
 def _closed(draft: Draft, found: re.Match[str]) -> None:
@@ -185,7 +185,7 @@ def _examined(draft: Draft, found: re.Match[str]) -> None:
 
 
 _Read = Callable[[Draft, "re.Match[str]"], None]
-_FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
+_SENTENCE_RULES: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
     (re.compile(pattern), read)
     for pattern, read in (
         (_CLOSED, _closed),
@@ -206,21 +206,21 @@ _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
 
 # The task
 
-_SOME = r"(?:an?|some|the)"
+_ARTICLE = r"(?:an?|some|the)"
 _GOAL = re.compile(
-    rf"(?:look at|examine)(?: {_SOME})? (?P<seen>\w+) (?:under|with) the (?P<lamp>\w+)"
-    rf"|(?P<verb>clean|heat|cool) {_SOME} (?P<treated>\w+) and put it (?:in|on) (?P<there>\w+)"
+    rf"(?:look at|examine)(?: {_ARTICLE})? (?P<seen>\w+) (?:under|with) the (?P<lamp>\w+)"
+    rf"|(?P<verb>clean|heat|cool) {_ARTICLE} (?P<treated>\w+) and put it (?:in|on) (?P<there>\w+)"
     r"|(?:find|put) (?P<two>two) (?P<pair>\w+) (?:and put them )?(?:in|on) (?P<both>\w+)"
-    rf"|put {_SOME} (?:(?P<state>clean|hot|cool) )?(?P<thing>\w+) (?:in|on) (?P<place>\w+)",
+    rf"|put {_ARTICLE} (?:(?P<state>clean|hot|cool) )?(?P<thing>\w+) (?:in|on) (?P<place>\w+)",
     re.IGNORECASE,
 )
-_STATED = re.compile(r"Your task is to:\s*")
-_HOW = {"clean": "clean", "hot": "heat", "cool": "cool"}
-_DONE = {"clean": "clean", "heat": "hot", "cool": "cool", "hot": "hot"}
+_TASK_INTRODUCTION = re.compile(r"Your task is to:\s*")
+_VERB_OF_STATE = {"clean": "clean", "hot": "heat", "cool": "cool"}
+_STATE_AFTER = {"clean": "clean", "heat": "hot", "cool": "cool", "hot": "hot"}
 
 
 class HouseholdTask(NamedTuple):
-    """A task by the kinds of its objects, which are empty if it does not name them."""
+    """A task by the kinds of its objects; kinds that it does not name are empty."""
 
     thing: str
     number: int = 1
@@ -230,7 +230,7 @@ class HouseholdTask(NamedTuple):
 
 
 def goal_in(text: str, start: int = 0) -> HouseholdTask | None:
-    """Return the task at ``start`` of a text; None if it is not one of ALFWorld's.
+    """Return the task at ``start`` of a text; None if it is no ALFWorld task.
 
     >>> goal_in("put a hot apple in fridge")
     HouseholdTask(thing='apple', number=1, state='hot', place='fridge', lamp='')
@@ -242,7 +242,7 @@ def goal_in(text: str, start: int = 0) -> HouseholdTask | None:
     return HouseholdTask(
         said.get("seen") or said.get("treated") or said.get("pair") or said["thing"],
         2 if "two" in said else 1,
-        _DONE.get(said.get("verb") or said.get("state", ""), ""),
+        _STATE_AFTER.get(said.get("verb") or said.get("state", ""), ""),
         said.get("there") or said.get("both") or said.get("place", ""),
         said.get("lamp", ""),
     )
@@ -250,7 +250,7 @@ def goal_in(text: str, start: int = 0) -> HouseholdTask | None:
 
 def read_goal(text: str) -> Iterator[Mention]:
     """Yield the facts of the task in a text."""
-    stated = _STATED.search(text)
+    stated = _TASK_INTRODUCTION.search(text)
     goal = goal_in(text, stated.end()) if stated else None
     if stated is None or goal is None:
         return

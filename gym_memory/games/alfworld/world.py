@@ -1,8 +1,8 @@
-"""A household game in play: its commands, their effects and their answers.
+"""A household game: its commands, their effects and their answers.
 
-The domain is compiled once, facts are indexed, and the commands of a state are computed when
-needed and kept. Text, commands and wins equal the stock engine's, which plays 20 to 30 steps a
-second; ``benchmarks/alfworld`` compares them step by step.
+The domain is compiled once, facts are indexed, and the commands of a state are computed on demand
+and cached. Text, commands and wins equal the stock engine's; ``benchmarks/alfworld`` compares them
+step by step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gym_memory.games.textworld.knowledge import FactPattern
 from gym_memory.games.textworld.logic import Binding, Fact, State
 
 __all__ = ["NOTHING_HAPPENS", "Bound", "Game", "Grammar", "HouseholdPlay", "PlayState", "Sentence"]
-__all__ += ["Teller", "entity_names", "load_game", "parse_grammar"]
+__all__ += ["TextGenerator", "entity_names", "load_game", "parse_grammar"]
 
 
 Bound = Mapping[str, str]
@@ -42,11 +42,11 @@ _TEMPLATE_PART = re.compile(
 _TERM = re.compile(r"\s*(\w+)\(([^()]*)\)\s*(?:&|$)")
 _LITERAL = re.compile(r"'([^']*)'")
 _ATTRIBUTE = re.compile(r"(\w+)(?:\.(name|id|definite|indefinite))?")
-_DEEPEST = 40
+_MAX_DEPTH = 40
 
 
 class Sentence(NamedTuple):
-    """A command of an action and its answer."""
+    """A template of an action's command and answer."""
 
     template: str
     feedback: str
@@ -82,7 +82,7 @@ def parse_grammar(text: str) -> Grammar:
 def _closed(
     begin: re.Pattern[str], end: re.Pattern[str], text: str
 ) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield each beginning with the text up to the next end, in linear time."""
+    """Yield each match of ``begin`` with the text up to the next ``end``, in linear time."""
     for piece in end.split(text)[:-1]:
         found = begin.search(piece)
         if found is not None:
@@ -127,7 +127,7 @@ def _terms(condition: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(terms)
 
 
-class Teller:
+class TextGenerator:
     """A generator of the text of a state.
 
     Args:
@@ -139,21 +139,23 @@ class Teller:
         self._grammar = grammar
         self._names = names
 
-    def tell(self, text: str, state: State, bound: Bound) -> str:
-        """Return a text such as ``You open the {r.name}.`` with everything filled in."""
-        return "".join(self._tell(text, state, bound, 0))
+    def generate(self, text: str, state: State, bound: Bound) -> str:
+        """Fill in the variables of a text, such as ``You open the {r.name}.``, from a state."""
+        return "".join(self._generate(text, state, bound, 0))
 
-    def _tell(self, text: str, state: State, bound: Bound, depth: int) -> Iterator[str]:
-        if depth > _DEEPEST:
+    def _generate(self, text: str, state: State, bound: Bound, depth: int) -> Iterator[str]:
+        if depth > _MAX_DEPTH:
             raise CorruptGameError("the game's grammar goes round in circles")
         for kind, content, given in _parts(text):
             if kind == "literal":
                 yield content
             elif kind == "rule":
-                yield from self._tell(self._choose(content, state, bound), state, bound, depth + 1)
+                yield from self._generate(
+                    self._choose(content, state, bound), state, bound, depth + 1
+                )
             else:
                 texts = [
-                    "".join(self._tell(content, state, b, depth + 1))
+                    "".join(self._generate(content, state, b, depth + 1))
                     if content.startswith("#")
                     else self._evaluate(content, b)
                     for b in (matches(given, state, bound) if given else (bound,))
@@ -161,7 +163,7 @@ class Teller:
                 if kind == "each":
                     yield from texts
                 else:
-                    say = lambda rule, b=bound: self.tell(f"#{rule}#", state, b)  # noqa: E731
+                    say = lambda rule, b=bound: self.generate(f"#{rule}#", state, b)  # noqa: E731
                     yield _enumerate(texts, say)
 
     def _choose(self, rule: str, state: State, bound: Bound) -> str:
@@ -192,7 +194,7 @@ class Teller:
 
 
 def _enumerate(things: list[str], say: Callable[[str], str]) -> str:
-    """Return a list in words, with the grammar's own separators."""
+    """Return an enumeration with the grammar's separators."""
     if not things:
         return say("list_empty")
     if len(things) == 1:
@@ -201,7 +203,7 @@ def _enumerate(things: list[str], say: Callable[[str], str]) -> str:
 
 
 def matches(condition: str, state: State, bound: Bound) -> Iterator[dict[str, str]]:
-    """Yield bindings of a condition's variables, alphabetically; no entity has two roles."""
+    """Yield bindings of a condition's variables, alphabetically, to distinct entities."""
     return _extend(_terms(condition.strip()), 0, state, dict(bound))
 
 
@@ -234,7 +236,7 @@ NOTHING_HAPPENS = "Nothing happens."
 _BANNER = "-= Welcome to TextWorld, ALFRED! =-\n\n"
 _TASK = re.compile(r"Your task is to: (.*?)\.?\s*\Z", re.DOTALL)
 _ESCAPES = {"_bar_": "|", "_minus_": "-", "_plus_": "+", "_dot_": ".", "_comma_": ","}
-_MAX_KEPT = 4096
+_MAX_CACHED = 4096
 
 
 class _WorldMove(NamedTuple):
@@ -267,7 +269,7 @@ def entity_names(ids: Iterable[str]) -> dict[str, str]:
 
 
 class Game:
-    """A compiled game file: everything that does not change in play.
+    """A compiled game file: everything that stays constant in play.
 
     Args:
         data: Content of a ``game.tw-pddl``: ``pddl_domain``, ``pddl_problem``, ``grammar`` and,
@@ -292,7 +294,7 @@ class Game:
             raise CorruptGameError("the game has no agent")
         self.agent = agents[0]
         self.ids = {name: entity for entity, name in self.names.items()}
-        self.teller = Teller(self.grammar, self.names)
+        self.teller = TextGenerator(self.grammar, self.names)
         self.plans = {a.name: a.query.plan(self.facts) for a in self.actions}
         self.goal_plan = self.goal.plan(self.facts)
         written = frozenset().union(*(a.writes for a in self.actions))
@@ -302,16 +304,16 @@ class Game:
             verb = self.grammar.actions[action.name].template.partition(" ")[0]
             self.by_verb.setdefault(verb, []).append(action)
         self.commands: dict[tuple[Any, ...], dict[str, _WorldMove]] = {}
-        """Commands of an action in a state, kept; changes nothing but the time they take."""
+        """A cache of commands by action and state."""
 
     @cached_property
     def intro(self) -> str:
         """Return the first text."""
-        return self.teller.tell("#intro#", State(self.facts), {}).removeprefix(_BANNER)
+        return self.teller.generate("#intro#", State(self.facts), {}).removeprefix(_BANNER)
 
     @cached_property
     def goal_text(self) -> str:
-        """Return the task in words, as the game states it."""
+        """Return the task as the game states it."""
         found = _TASK.search(self.intro)
         if found is None:
             raise CorruptGameError("the game does not say what its task is")
@@ -320,7 +322,7 @@ class Game:
 
 @lru_cache(maxsize=64)
 def load_game(path: Path, changed: int) -> Game:
-    """Load a ``game.tw-pddl``, kept for the process until its time ``changed`` differs."""
+    """Load a ``game.tw-pddl``, cached for the process by its modification time ``changed``."""
     try:
         data = read_json(path)
         if not isinstance(data, dict):
@@ -341,8 +343,8 @@ class PlayState(NamedTuple):
 class HouseholdPlay:
     """A game in play.
 
-    In ``state`` a fact made false also appears as ``not_<predicate>``, which texts use. ``place``
-    is the receptacle gone to last.
+    ``state`` also has facts that became false, as ``not_<predicate>``, for the texts. ``place`` is
+    the last receptacle that the agent went to.
     """
 
     def __init__(self, game: Game):
@@ -351,7 +353,7 @@ class HouseholdPlay:
         self.place = ""
 
     def send(self, command: str) -> str | None:
-        """Do a command and return its answer; None when nothing happens."""
+        """Execute a command and return its answer; None if nothing happens."""
         move = None
         for action in self.game.by_verb.get(command.partition(" ")[0], ()):
             move = move or self._commands_of(action).get(command)
@@ -360,17 +362,17 @@ class HouseholdPlay:
         action, binding = move
         added, removed = action.outcome(self.state, binding)
         self.state.change(
-            [*added, *(_denied(fact) for fact in removed)],
-            [*removed, *(_denied(fact) for fact in added)],
+            [*added, *(_negation(fact) for fact in removed)],
+            [*removed, *(_negation(fact) for fact in added)],
         )
         bound = self._bound(move)
         if command.startswith("go to "):
             self.place = command.removeprefix("go to ")
         feedback = self.game.grammar.actions[action.name].feedback
-        return self.game.teller.tell(feedback, self.state, bound)
+        return self.game.teller.generate(feedback, self.state, bound)
 
     def commands(self) -> tuple[str, ...]:
-        """Return all commands that change something now, sorted."""
+        """Return all commands with an effect, sorted."""
         found: set[str] = set()
         for action in self.game.actions:
             found.update(self._commands_of(action))
@@ -381,7 +383,7 @@ class HouseholdPlay:
         key = action.name, *[keys.get(predicate, 0) for predicate in self.game.reads[action.name]]
         found = kept.get(key)
         if found is None:
-            if len(kept) >= _MAX_KEPT:
+            if len(kept) >= _MAX_CACHED:
                 kept.clear()
             found = kept[key] = self._match(action)
         return found
@@ -392,7 +394,7 @@ class HouseholdPlay:
         for case, binding in action.query.solutions(self.state, self.game.plans[action.name]):
             if not action.is_idle(case, binding):
                 move = _WorldMove(action, binding)
-                command = self.game.teller.tell(template, self.state, self._bound(move))
+                command = self.game.teller.generate(template, self.state, self._bound(move))
                 found[command] = move
         return found
 
@@ -403,9 +405,9 @@ class HouseholdPlay:
         }
 
     def inventory(self) -> str:
-        """Return the things held, in words."""
+        """Return the inventory text."""
         bound = {"a": self.game.agent}
-        return self.game.teller.tell("#inventory.feedback#", self.state, bound)
+        return self.game.teller.generate("#inventory.feedback#", self.state, bound)
 
     def won(self) -> bool:
         """True if the goal is met."""
@@ -413,16 +415,16 @@ class HouseholdPlay:
         return next(solutions, None) is not None
 
     def save(self) -> PlayState:
-        """Return the present state; further commands do not change it."""
+        """Return the present state, which later commands leave unchanged."""
         return PlayState(self.game, self.state.changes, self.place)
 
     def load(self, state: PlayState) -> None:
-        """Go to a state, of this or another game."""
+        """Load a state, of this or another game."""
         if state.game is not self.game:
             self.game, self.state = state.game, State(state.game.facts)
         self.state.become(state.changes)
         self.place = state.place
 
 
-def _denied(fact: Fact) -> Fact:
+def _negation(fact: Fact) -> Fact:
     return f"not_{fact[0]}", *fact[1:]

@@ -1,7 +1,7 @@
-"""Any text environment that was not written for gym-memory.
+"""Adapters for text environments that were not written for gym-memory.
 
-``sources.py`` finds text, task, valid actions, score and dialect in what such an environment
-returns, ``calls.py`` calls it, ``env.py`` makes a raw environment of it. Nothing here knows a
+``calls.py`` calls such an environment, ``sources.py`` finds text, task, valid actions, score and
+dialect in its results, and ``env.py`` makes it a raw environment. No code here is about a
 particular package.
 """
 

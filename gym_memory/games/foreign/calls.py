@@ -1,4 +1,4 @@
-"""Calls of a foreign environment: old and new signatures, named actions, global chance."""
+"""Call a foreign environment: old and new signatures, action names, global random generators."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["Caller", "GlobalChance", "Result", "action_names"]
 
 
 class Result(NamedTuple):
-    """A foreign step's result, in Gymnasium's terms.
+    """A result of a foreign step, in Gymnasium's terms.
 
     Attributes:
-        reward: The second value: a reward, or in old text games the score so far.
-        terminated: True also for an old ``done`` that is no time limit.
-        old: True for an old 4-tuple, whose ``done`` does not say why it ended.
+        reward: Second value of the step: a reward, or the score so far in old text games.
+        terminated: Also True for an old ``done`` without a time limit.
+        old: True for an old 4-tuple, whose ``done`` gives no reason.
     """
 
     obs: Any
@@ -37,11 +37,11 @@ class Result(NamedTuple):
 
 
 class Caller:
-    """A caller of ``reset`` and ``step`` of anything that has them.
+    """An adapter for any object with ``reset`` and ``step``.
 
-    ``reset`` gets a seed and options if its signature takes them; else the old ``env.seed(seed)``
-    is called before. It may return the observation with or without an info. ``step`` may return
-    five values, or four with one ``done``, a truncation if the info has ``TimeLimit.truncated``.
+    ``reset`` gets a seed and options if its signature has them; else the old ``env.seed(seed)`` is
+    called first. The info that it returns is optional. ``step`` returns five values, or four with a
+    ``done``, which is a truncation if the info has ``TimeLimit.truncated``.
     """
 
     def __init__(self, env: Any):
@@ -90,7 +90,7 @@ class Caller:
 def _takes(function: Any, name: str) -> bool:
     try:
         parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # objects of C or Java have no signature
+    except (TypeError, ValueError):  # objects from C or Java have no signature
         return False
     return name in parameters or any(
         parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
@@ -98,10 +98,10 @@ def _takes(function: Any, name: str) -> bool:
 
 
 def action_names(env: Any, given: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of the actions of a Discrete action space; none for text.
+    """Return the names of Discrete actions; empty for text actions.
 
-    They are the ones given; else the environment's ``actions`` enumeration or
-    ``get_action_meanings()``; else the numbers.
+    They come from ``given``, else from the environment's ``actions`` enumeration or
+    ``get_action_meanings()``, else they are the numbers.
     """
     space = getattr(env, "action_space", None)
     if not isinstance(space, gym.spaces.Discrete):
@@ -132,22 +132,22 @@ def _own_names(env: Any) -> tuple[str, ...]:
 
 
 class GlobalChance:
-    """Global generators of ``random`` and ``numpy.random``, lent to an environment.
+    """A private state of the global generators ``random`` and ``numpy.random``.
 
-    Inside :meth:`own` they are as the environment left them; outside, as everyone else did.
+    Inside :meth:`own`, the environment continues its state; outside, the process keeps its own.
     """
 
     def __init__(self) -> None:
         self.seed(0)
 
     def seed(self, seed: int) -> None:
-        """Seed both."""
+        """Seed the private state of both generators."""
         self._python: Any = random.Random(seed).getstate()
         self._numpy: Any = np.random.MT19937(seed)
 
     @contextlib.contextmanager
     def own(self) -> Iterator[None]:
-        """Lend them to the environment."""
+        """Swap in the private state, and swap it out at the end."""
         python, numpy = random.getstate(), mtrand.get_bit_generator()
         random.setstate(self._python)
         mtrand.set_bit_generator(self._numpy)

@@ -36,7 +36,7 @@ from gym_memory.games.foreign.sources import (
 __all__ = ["DEFAULT_MAX_STEPS", "ForeignEnv", "make_foreign"]
 
 DEFAULT_MAX_STEPS = 100
-"""Step limit of an environment that states none."""
+"""Step limit of an environment without one."""
 _SEEDS = 2**31
 _REWARDS, _CUMULATIVE = "rewards", "cumulative"
 _NO_ACTION = "There is no such action."
@@ -47,11 +47,10 @@ _UNPRINTABLE = "Only printable text can be understood."
 class ForeignEnv(TextEnv):
     """A text environment that was not written for gym-memory.
 
-    It is a ``gymnasium.Env`` or anything else with ``reset`` and ``step``, also with old signatures
+    It is a ``gymnasium.Env`` or any object with ``reset`` and ``step``, including old signatures
     (:class:`~gym_memory.games.foreign.calls.Caller`). Its observation is a string, a Dict with a
-    text, or a chat: a list of ``{"role": ..., "content": ...}``, of which a step's text is what
-    others than the assistant added. Its actions are text, or Discrete, whose names are the
-    commands.
+    text, or a chat: a list of ``{"role": ..., "content": ...}``, where a step's text is the new
+    messages, except the assistant's. Its actions are text, or Discrete with names as commands.
 
     Text, task, inventory, valid actions, score and ending are found under well-known keys
     (:data:`~gym_memory.games.foreign.sources.KEYS`), or given: as a path (``"obs.KEY"``,
@@ -59,42 +58,42 @@ class ForeignEnv(TextEnv):
     of (obs, info). :attr:`sources` and ``info["sources"]`` at a reset report what was found.
 
     ``reset(seed=s)`` gives the environment the seed ``s % seeds``; the task id is
-    ``<name>/<seed>``. So an episode can be played again, and snapshots replay it, if the
-    environment is deterministic for a seed.
+    ``<name>/<seed>``. If the environment is deterministic given a seed, an episode can be repeated,
+    and snapshots replay it.
 
     Args:
         env: The environment.
-        text: Place of the step's text; None: the observation itself, or a well-known key.
-        task: The task's text, or its place; None: a well-known key, a chat's system message,
-            else the first text.
-        inventory: Place of the inventory text; None: a well-known key, or empty.
-        valid_actions: Place of the valid actions, or their list; True: a well-known key, or the
-            names of Discrete actions (less those that an ``action_mask`` rules out); False: as
+        text: Source of the step's text; None: the observation itself, or a well-known key.
+        task: The task's text, or its source; None: a well-known key, a chat's system message, else
+            the first text.
+        inventory: Source of the inventory text; None: a well-known key, or empty.
+        valid_actions: Source of the valid actions, or their list; True: a well-known key, or the
+            names of Discrete actions (without those that an ``action_mask`` forbids); False: as
             True, but the observation does not list them.
-        list_errors: ``"fail"`` if an error in listing the valid actions ends the episode as failed,
-            ``"empty"`` if the list is then empty.
+        list_errors: Effect of an error while listing valid actions: ``"fail"`` fails the episode,
+            ``"empty"`` gives an empty list.
         actions: Names of Discrete actions; None: the environment's own, or the numbers.
-        score: Place of the score so far; ``"rewards"`` for the sum of rewards; ``"cumulative"``
-            if ``step`` returns the score so far in place of a reward; None: a well-known key,
-            else the sum of rewards.
-        max_score: The best score, or its place; None: a well-known key, or unknown (0); then
+        score: Source of the score so far; ``"rewards"`` for the sum of rewards; ``"cumulative"`` if
+            ``step`` returns the score so far as its reward; None: a well-known key, else the sum of
+            rewards.
+        max_score: The best score, or its source; None: a well-known key, or unknown (0); then
             ``normalized_score`` is None.
-        won: Place of success; None: a well-known key; else reaching ``max_score``; else success is
-            unknown (None), and an end is neither won nor lost.
-        lost: Place of failure; None: a well-known key, else every end that is no success. If both
-            are given and neither holds, an old ``done`` is a step limit.
-        accepted: Place of whether the action was possible; None: a well-known key, else every
-            action that reached the environment is.
-        dialect: Extraction rules to use (:data:`gym_memory.extract.EXTRACTORS`); ``auto``: those
+        won: Source of success; None: a well-known key, else reaching ``max_score``, else success is
+            unknown (None), and episodes are neither won nor lost.
+        lost: Source of failure; None: a well-known key, else every end without success. If both are
+            given and neither holds, an old ``done`` is a step limit.
+        accepted: Source of whether the action was possible; None: a well-known key, else every
+            action that reaches the environment is accepted.
+        dialect: Extraction rules to use (:data:`gym_memory.extract.EXTRACTORS`); ``auto``: the ones
             that explain the first text, else the general ones.
-        begin: Called with (env, seed) before every reset, to choose a game where ``reset``
+        begin: Function of (env, seed), called before every reset to choose a game if ``reset``
             cannot.
         seeds: Number of different seeds, >= 1.
-        global_random: Whether the environment draws from the global generators of ``random``
-            and ``numpy.random``; they are seeded at reset and lent to it for each call.
-        max_steps: Step limit; None: the one it was registered with, else 100. Its own limits
-            also hold.
-        max_action_chars: Longer commands are refused, >= 1.
+        global_random: Whether the environment uses the global generators of ``random`` and
+            ``numpy.random``; each call then runs with a private state of them, seeded at reset.
+        max_steps: Step limit; None: the registered one, else 100. The environment's own limits also
+            apply.
+        max_action_chars: Characters above which a command is refused, >= 1.
         name: Name in task ids; empty: its Gymnasium id or its class.
     """
 
@@ -131,7 +130,7 @@ class ForeignEnv(TextEnv):
             render_mode=render_mode,
         )
         self.foreign = env
-        """Environment as it was given."""
+        """The given environment."""
         self.max_action_chars = check_int(  # type: ignore[misc]
             "max_action_chars", max_action_chars, 1
         )
@@ -163,7 +162,7 @@ class ForeignEnv(TextEnv):
         self._options: dict[str, Any] = {}
         self._goal = self._goal_from = ""
         self.raw: tuple[Any, Mapping[str, Any]] = (None, {})
-        """Observation and the info as they last came."""
+        """Last observation and info from the environment."""
         self._chat: list[Any] = []
         self._success: bool | None = None
         self._closed = False
@@ -172,14 +171,14 @@ class ForeignEnv(TextEnv):
 
     @property
     def dialect(self) -> str:  # type: ignore[override]
-        """Return the dialect of this text; the plain reader takes what a found one leaves."""
+        """Return the dialect of this text; with a detected one, the plain reader reads the rest."""
         if self._asked_dialect == "auto" and self._dialect not in ("auto", "plain"):
             return f"{self._dialect}+plain"
         return self._dialect if self._dialect != "auto" else "plain"
 
     @property
     def sources(self) -> dict[str, str]:
-        """Return the places where each value was found."""
+        """Return the place where each value was found."""
         found = {name: source.where for name, source in self._sources.items() if source.where}
         found["text"] = found.get("text") or "obs"
         found["task"] = self._goal_from
@@ -207,7 +206,7 @@ class ForeignEnv(TextEnv):
         seed = int(task_id.rpartition("/")[2])
         if self._chance is not None:
             self._chance.seed(seed)
-        with self._lent():
+        with self._own_randomness():
             if self._begin is not None:
                 self._begin(self.foreign, seed)
             obs, info = self._caller.reset(seed, self._options)
@@ -221,7 +220,7 @@ class ForeignEnv(TextEnv):
 
     def _send(self, action: str) -> Feedback:
         command = self._names.index(action) if self._names else action
-        with self._lent():
+        with self._own_randomness():
             result = self._caller.step(command)
         return self._feedback_of(result)
 
@@ -235,7 +234,7 @@ class ForeignEnv(TextEnv):
             if self.refuse(action) is None:
                 self._send(action)
 
-    def _lent(self) -> Any:
+    def _own_randomness(self) -> Any:
         return contextlib.nullcontext() if self._chance is None else self._chance.own()
 
     def _feedback_of(self, result: Result) -> Feedback:
@@ -251,7 +250,7 @@ class ForeignEnv(TextEnv):
             score, reward = reward, reward - before
         elif reported["score"] is not MISSING and self._scoring is None:
             score = as_number("score", reported["score"])
-            if result.old:  # old text games return a reward or the score so far
+            if result.old:  # old text games return either a reward or the score so far
                 reward = score - before
         else:
             score = before + reward
@@ -276,13 +275,13 @@ class ForeignEnv(TextEnv):
         )
 
     def _won(self, result: Result, reported: Any, score: float, best: float) -> bool | None:
-        """Return the success, which an end decides; None if nothing says what a win is."""
+        """Return the success of an ended episode; None if it cannot be known."""
         if reported is MISSING and best <= 0:
             return None
         return result.terminated and bool(score >= best if reported is MISSING else reported)
 
     def _ending(self, result: Result, reported: Any, won: bool | None) -> tuple[bool, bool, bool]:
-        """Return whether the episode is lost, over without a win or a loss, cut."""
+        """Return whether the episode is lost, over without a result, or truncated."""
         if not result.terminated:
             return False, False, result.truncated
         lost = not won and (won is not None if reported is MISSING else bool(reported))
@@ -331,7 +330,7 @@ class ForeignEnv(TextEnv):
     def _list_valid_actions(self) -> tuple[str, ...]:
         obs, info = self.raw
         try:
-            with self._lent():
+            with self._own_randomness():
                 value = self._sources["valid_actions"](obs, info)
         except Exception as error:  # the environment's own code
             if self._list_errors == "empty":
@@ -383,7 +382,7 @@ class ForeignEnv(TextEnv):
         return self._goal
 
     def oracle(self) -> Oracle:
-        """Return the facts of the environment's own ``oracle()``; nothing if it has none."""
+        """Return the facts of the environment's own ``oracle()``, if it has one."""
         own = getattr(getattr(self.foreign, "unwrapped", self.foreign), "oracle", None)
         found = own() if callable(own) else None
         return found if isinstance(found, Oracle) else Oracle()
@@ -429,14 +428,14 @@ def _keys(holder: Any) -> str:
 
 
 def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
-    """Any other text environment, by its Gymnasium id or by a function that makes it.
+    """Make any other text environment, given its Gymnasium id or a function.
 
-    For names with parameters, such as on the command line. ``gym.make`` has an ``id`` of its own,
-    so in Python call :func:`gym_memory.wrap` instead.
+    This serves names with parameters, as on the command line. In Python, call
+    :func:`gym_memory.wrap` instead, since ``gym.make`` has an ``id`` of its own.
 
     Args:
-        id: A Gymnasium id, ``module:id`` for one that a module registers, or
-            ``module:function`` for anything with ``reset`` and ``step``.
+        id: A Gymnasium id, ``module:id`` with the module that registers it, or ``module:function``
+            for a function that returns an object with ``reset`` and ``step``.
         **kwargs: Arguments of :class:`ForeignEnv`, ``max_steps`` also overriding the registered
             limit, and of the environment.
     """

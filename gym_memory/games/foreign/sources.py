@@ -1,6 +1,7 @@
-"""Sources of a foreign environment's text, task, score and so on: well-known keys, or given paths.
+"""Find a foreign environment's text, task and score, by well-known keys or given paths.
 
-Also chats as observations, lists of ``{"role": ..., "content": ...}``, and the dialect of a text.
+This includes chats as observations, lists of ``{"role": ..., "content": ...}``, and the detection
+of dialects.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
 """A path (``info.valid``, ``obs.text``, ``env.actions``), a function of (obs, info), or None."""
 
 MISSING = object()
-"""Value of a source that gives nothing."""
+"""Value of a source without a value."""
 
 
 class FixedValue(NamedTuple):
-    """A value that is given itself, and not its place."""
+    """A constant, given in place of a path."""
 
     value: Any
 
@@ -61,21 +62,21 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "lost": ("lost", "failure", "task_failure", "taskfailure"),
     "accepted": ("is_action_valid",),
 }
-"""Keys that text environments use, in the order in which they are tried."""
+"""Well-known keys of text environments, in the order of trying."""
 
-_PLACES = ("obs", "info", "env")
+_PATH_ROOTS = ("obs", "info", "env")
 
 
 class ValueSource:
-    """One value that a foreign environment gives.
+    """A source of one value of a foreign environment.
 
-    Without ``given``, the keys of :data:`KEYS` are tried at every step, in a Dict observation
-    first, then in the info.
+    Without ``given``, it tries the keys of :data:`KEYS` at every step, first in a Dict observation,
+    then in the info.
 
     Args:
         name: A key of :data:`KEYS`.
-        given: See :data:`Given`; or a value, where that is known.
-        env: The foreign environment, for paths that begin with ``env``.
+        given: See :data:`Given`; or a constant.
+        env: The foreign environment, for paths from ``env``.
     """
 
     def __init__(self, name: str, given: Given | FixedValue, env: Any):
@@ -84,14 +85,14 @@ class ValueSource:
         self._call = given if callable(given) else None
         self._path: tuple[str, ...] = ()
         self.where = ""
-        """Its last source; empty for none."""
+        """Place of the last value; empty if none was found."""
         if self._call is not None:
             self.where = getattr(given, "__name__", type(given).__name__)
         elif isinstance(given, FixedValue):
             self._call, self.where = lambda obs, info: given.value, "given"
         elif isinstance(given, str):
             self._path = tuple(given.split("."))
-            if self._path[0] not in _PLACES or "" in self._path:
+            if self._path[0] not in _PATH_ROOTS or "" in self._path:
                 raise InvalidArgumentError(
                     f"expected {name} as a path such as 'info.{KEYS[name][0]}', 'obs.KEY' or "
                     f"'env.METHOD', or a function of (obs, info), got {given!r}"
@@ -103,7 +104,7 @@ class ValueSource:
             )
 
     def __call__(self, obs: Any, info: Mapping[str, Any]) -> Any:
-        """Return the value now, :data:`MISSING` if there is none."""
+        """Return the present value, or :data:`MISSING`."""
         if self._call is not None:
             return self._call(obs, info)
         if self._path:
@@ -141,7 +142,7 @@ def as_text(name: str, value: Any) -> str:
 
 
 def as_actions(value: Any) -> tuple[str, ...]:
-    """Convert a list of valid actions; None or nothing is none."""
+    """Convert a list of valid actions; None becomes an empty list."""
     if value is MISSING or value is None:
         return ()
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
@@ -155,14 +156,14 @@ def as_actions(value: Any) -> tuple[str, ...]:
 
 
 def as_number(name: str, value: Any) -> float:
-    """Convert a value to a number that can be kept."""
+    """Convert a value to a plain number."""
     with contextlib.suppress(OverflowError, TypeError, ValueError):
         return check_bounded(name, float(value))
-    return check_bounded(name, value)  # an error that shows it as it came
+    return check_bounded(name, value)  # the error shows the value
 
 
 def as_flag(name: str, value: Any) -> bool:
-    """Convert a value that equals True or False."""
+    """Convert a value equal to True or False."""
     if value not in (True, False):
         raise InvalidArgumentError(f"expected {name} as True or False, got {shown(value)}")
     return bool(value)
@@ -176,14 +177,14 @@ def is_chat(obs: Any) -> bool:
 
 
 def said(chat: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of all but the assistant; the system's only if it is alone."""
+    """Return the text of all messages, without the assistant's and, beside others, the system's."""
     messages = [message for message in chat if message["role"] != "assistant"]
     others = [message for message in messages if message["role"] != "system"] or messages
     return "\n\n".join(map(message_text, others))
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    """Return a message's text, whole or in parts."""
+    """Return the text of a message, which may have parts."""
     content = message["content"]
     if isinstance(content, list | tuple):
         return "\n".join(part["text"] for part in content if part.get("type", "text") == "text")
@@ -191,18 +192,18 @@ def message_text(message: Mapping[str, Any]) -> str:
 
 
 GENERAL = "plain"
-_LEAST_SHARE = 0.15
-"""Share of a text that a dialect must explain."""
-_LEAST_SHARE_OF_GENERAL = 0.6
-"""Share of what general rules explain that a dialect must explain: they read more words."""
+_MIN_SHARE = 0.15
+"""Least share of a text that a dialect's rules must explain."""
+_MIN_SHARE_OF_GENERAL = 0.6
+"""Least ratio to the share that the general rules explain, which read more words."""
 _MAX_TEXT_CHARS = 20_000
-_LOOKED = "look"
-"""Action of the texts: the goal of a first text is plain English in any dialect."""
+_LOOK = "look"
+"""Action of the texts, since the goal in a first text is plain English in any dialect."""
 
 
 @lru_cache(maxsize=256)
 def detect_dialect(*texts: str) -> str:
-    """Return the dialect of the first texts of an episode; ``plain`` if none stands out.
+    """Detect the dialect of the first texts of an episode; ``plain`` if no other fits.
 
     Compare the share of words in sentences from which each dialect's rules read a fact. Rules that
     read any English (``general = True`` on their class) do not compete.
@@ -214,9 +215,7 @@ def detect_dialect(*texts: str) -> str:
     own = explained(texts, get_extractor(GENERAL))
     best = max(scores, key=lambda name: scores[name], default=GENERAL)
     return (
-        best
-        if scores.get(best, 0.0) >= max(_LEAST_SHARE, own * _LEAST_SHARE_OF_GENERAL)
-        else GENERAL
+        best if scores.get(best, 0.0) >= max(_MIN_SHARE, own * _MIN_SHARE_OF_GENERAL) else GENERAL
     )
 
 
@@ -226,7 +225,7 @@ def _candidates() -> dict[str, Extractor]:
     for name in EXTRACTORS.names():
         try:
             rules = get_extractor(name)
-        except ImportError:  # its package is not there, so neither is its text
+        except ImportError:  # without its package, no text has this dialect
             continue
         if not getattr(rules, "general", False):
             found[name] = rules
@@ -235,11 +234,13 @@ def _candidates() -> dict[str, Extractor]:
 
 def explained(texts: tuple[str, ...], rules: Extractor) -> float:
     """Return the share of words in sentences from which rules read a fact, in [0, 1]."""
-    from gym_memory.extract.draft import apply  # a tenth of the time of `list`
+    from gym_memory.extract.draft import (
+        apply,
+    )  # slow, so not at the top
 
     graph, words, hit = TemporalGraph(), 0, 0
     for t, text in enumerate(text[:_MAX_TEXT_CHARS] for text in texts):
-        extraction = rules.extract(Step(t, text, _LOOKED), graph, Task("", ""))
+        extraction = rules.extract(Step(t, text, _LOOK), graph, Task("", ""))
         apply(extraction, graph, t)
         spans = [(m.start, m.end) for m in extraction.mentions if m.start >= 0]
         for sentence, first in sentence_spans(text):

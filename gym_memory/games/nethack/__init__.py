@@ -1,6 +1,6 @@
-"""NetHack on NLE: text observations, skills in words, and a map of what was seen.
+"""NetHack on NLE: text observations, skills as text actions, and a map of explored levels.
 
-``env.py`` is the environment and puts what is seen into words; ``engine.py`` runs the game;
-``grid.py``, ``level.py`` and ``tracker.py`` keep what was seen, ``facts.py`` puts it into facts;
-``commands.py`` reads actions, ``play.py`` and ``skills.py`` carry them out.
+``env.py`` is the environment and describes the game in words; ``engine.py`` runs it. ``grid.py``,
+``level.py`` and ``tracker.py`` track explored levels, and ``facts.py`` converts them to facts.
+``commands.py`` parses actions; ``play.py`` and ``skills.py`` execute them.
 """

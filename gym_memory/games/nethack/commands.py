@@ -1,7 +1,7 @@
-"""Actions in words: the skill that each means, and those that are possible now.
+"""Parse text actions as skills, and list the possible ones.
 
-The skills are NetPlay's 31 (its keys and typed text included) and a few more; a skill that cannot
-begin raises :class:`Impossible`, one that was interrupted :class:`Stop`.
+The skills are NetPlay's 31 (including its keys and typed text) and a few more. A skill that cannot
+begin raises :class:`Impossible`; an interrupted one raises :class:`Stop`.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, area_name, d
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
 from gym_memory.games.nethack.rules import plain_name
 
-__all__ = ["possible", "read"]
+__all__ = ["possible_actions", "read"]
 
 Skill = Callable[[NetHackPlay], str]
-"""Plays an action and says how it ended."""
+"""A function that plays an action and describes how it ended."""
 
-_META = 0x80
-_TURNS = 10
+_META_BIT = 0x80
+_DEFAULT_TURNS = 10
 _NAMED_KEYS = {"escape": ESCAPE, "esc": ESCAPE, "enter": ENTER, "return": ENTER, "space": 32}
 _DIRECTION = "|".join(DIRECTIONS)
-_ANYWHERE = "|".join(DIRECTION_KEYS)
+_ANY_DIRECTION = "|".join(DIRECTION_KEYS)
 _KEY = re.compile(r"press key (?P<key>ctrl-[a-z]|meta-[a-z]|\S+)")
 _NO_TEXT = re.compile(r"^#\s*(?:q|sh|su|sa|ex)", re.IGNORECASE)
 
 
 def read(action: str, *, whole_level: bool) -> Skill | None:
-    """Return the skill that a text means; None if it is not understood.
+    """Return the skill of a text action; None if it is not understood.
 
-    ``whole_level`` allows going to things of the whole level by name.
+    ``whole_level`` allows names of things on the whole level, not only nearby.
     """
     key = _KEY.fullmatch(action)
     if key is not None:
@@ -48,7 +48,7 @@ def read(action: str, *, whole_level: bool) -> Skill | None:
     if lower in ("confirm", "cancel"):
         code = ENTER if lower == "confirm" else ESCAPE
         return lambda play: _close(play, code)
-    skill = _SIMPLE.get(lower) or _spoken(lower, whole_level)
+    skill = _SIMPLE.get(lower) or _parse_skill(lower, whole_level)
     if skill is None:
         return None
     return lambda play: _begin(play, skill)
@@ -61,9 +61,9 @@ def _begin(play: NetHackPlay, skill: Skill) -> str:
     return skill(play)
 
 
-def _spoken(action: str, whole_level: bool) -> Skill | None:
+def _parse_skill(action: str, whole_level: bool) -> Skill | None:
     """Return a skill with arguments."""
-    for pattern, form in _FORMS:
+    for pattern, form in _PARSERS:
         if found := re.fullmatch(pattern, action):
             return lambda play: form(play, found, whole_level)
     return None
@@ -87,7 +87,7 @@ _SIMPLE: dict[str, Skill] = {
     "do not avoid monsters": lambda play: _avoid(play, False),
     "pick up": skills.pick_up,
     "loot": skills.loot,
-    "offer": lambda play: skills.here_only(play, _META | ord("o")),
+    "offer": lambda play: skills.here_only(play, _META_BIT | ord("o")),
     "pray": skills.pray,
     "pay": skills.pay,
     "cast": lambda play: skills.cast(play, "", ""),
@@ -99,9 +99,9 @@ _SIMPLE: dict[str, Skill] = {
     **{way: lambda play, way=way: skills.climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
 }
 
-_Form = Callable[[NetHackPlay, "re.Match[str]", bool], str]
-"""Plays an action by the match of its words; True allows going to things of the whole level."""
-_FORMS: tuple[tuple[str, _Form], ...] = (
+_Parser = Callable[[NetHackPlay, "re.Match[str]", bool], str]
+"""A function that plays an action, given its match and ``whole_level``."""
+_PARSERS: tuple[tuple[str, _Parser], ...] = (
     (rf"(?:go )?({_DIRECTION})", lambda play, m, _: skills.push_through(play, m[1])),
     (r"move to (\d{1,2}) (\d{1,2})", lambda play, m, _: skills.move_to(play, int(m[1]), int(m[2]))),
     (r"go to (.+)", lambda play, m, whole: skills.go_to(play, m[1], whole_level=whole)),
@@ -110,10 +110,13 @@ _FORMS: tuple[tuple[str, _Form], ...] = (
     (r"(open|close) (door \d+)", lambda play, m, _: skills.open_door(play, m[2], m[1][0])),
     (r"search(?: (\d{1,2}))?", lambda play, m, _: skills.search(play, _turns(m[1]))),
     (r"rest(?: (\d{1,2}))?", lambda play, m, _: skills.rest(play, _turns(m[1]))),
-    (rf"cast ([a-z])(?: ({_ANYWHERE}))?", lambda play, m, _: skills.cast(play, m[1], m[2] or "")),
+    (
+        rf"cast ([a-z])(?: ({_ANY_DIRECTION}))?",
+        lambda play, m, _: skills.cast(play, m[1], m[2] or ""),
+    ),
     (r"dip (.+) into (.+)", lambda play, m, _: skills.use(play, "dip", m[1], other=m[2])),
     (
-        rf"(zap|throw) (.+?)(?: ({_ANYWHERE}))?",
+        rf"(zap|throw) (.+?)(?: ({_ANY_DIRECTION}))?",
         lambda play, m, _: skills.use(play, m[1], m[2], m[3] or ""),
     ),
     (rf"({'|'.join(skills.USES)}) (.+)", lambda play, m, _: skills.use(play, m[1], m[2])),
@@ -121,7 +124,7 @@ _FORMS: tuple[tuple[str, _Form], ...] = (
 
 
 def _turns(number: str | None) -> int:
-    return max(int(number or _TURNS), 1)
+    return max(int(number or _DEFAULT_TURNS), 1)
 
 
 # ------------------------------------------------------------ keys and answers
@@ -129,14 +132,14 @@ def _turns(number: str | None) -> int:
 
 @lru_cache(maxsize=1024)
 def _code(name: str) -> int | None:
-    """Return the code of a key; None if there is no such key, or it is not for players."""
+    """Return the code of a key; None if it is unknown or forbidden to players."""
     if name.lower() in _NAMED_KEYS:
         return _NAMED_KEYS[name.lower()]
     if re.fullmatch(r"ctrl-[a-z]", name):
         code = ord(name[-1]) & 0x1F
         return None if code in (3, 26) else code
     if re.fullmatch(r"meta-[a-z]", name):
-        return None if name[-1] == "q" else ord(name[-1]) | _META
+        return None if name[-1] == "q" else ord(name[-1]) | _META_BIT
     if len(name) != 1 or not name.isascii() or name in "S!":
         return None
     return ord(name)
@@ -187,8 +190,8 @@ def _close(play: NetHackPlay, code: int) -> str:
 # ------------------------------------------------------------ what is possible
 
 
-def possible(play: NetHackPlay, *, whole_level: bool) -> tuple[str, ...]:
-    """Return the actions that can begin now, in a fixed order."""
+def possible_actions(play: NetHackPlay, *, whole_level: bool) -> tuple[str, ...]:
+    """Return the actions that are possible now, in a fixed order."""
     prompt = play.screen.prompt
     if prompt is not None:
         return tuple(_answers(prompt))
@@ -270,7 +273,7 @@ _BOXES = frozenset(("large box", "chest", "ice box", "sack", "bag"))
 
 @lru_cache(maxsize=256)
 def _uses(items: tuple[PackItem, ...], lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Return uses of the pack; ``lines`` are directions in which a hostile creature stands."""
+    """Return actions that use the pack; ``lines`` has the directions of hostile creatures."""
     found = []
     for item in items:
         name = f"{plain_name(item.name)} ({item.letter})"
@@ -289,7 +292,7 @@ def _uses(items: tuple[PackItem, ...], lines: tuple[str, ...]) -> tuple[str, ...
 
 
 def _lines(play: NetHackPlay) -> Iterator[str]:
-    """Return the directions in which a hostile creature stands."""
+    """Return the directions with a hostile creature in a straight line."""
     row, column = divmod(play.here, 79)
     for being in play.level.creatures:
         down, right = being.cell // 79 - row, being.cell % 79 - column

@@ -1,6 +1,6 @@
-"""NLE with fixed seeds and single keys, which reads on through pages of text.
+"""Run NLE with fixed seeds, key by key, skipping through pages of text.
 
-The arrays that NLE hands out are shared buffers; a :class:`Screen` is good until the next key.
+NLE's arrays are shared buffers, so a :class:`Screen` is valid until the next key.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ KEYS = (
     "glyphs", "blstats", "message", "inv_strs", "inv_letters", "inv_oclasses",
     "screen_descriptions", "tty_chars",
 )  # fmt: skip
-"""Observations of NLE that are used."""
+"""NLE observations in use."""
 
-_MOST_PAGES = 50
+_MAX_PAGES = 50
 _BIRTHDAY = 1_000_000_000
 _MORE = b"--More--"
 _MENU_END = re.compile(rb"\((?:end|\d+ of \d+)\)")
@@ -41,7 +41,7 @@ _CLASSES = (
 
 
 class PackItem(NamedTuple):
-    """A thing in the pack, its name in full: ``a +1 long sword (weapon in hand)``."""
+    """A thing in the pack, with its full name: ``a +1 long sword (weapon in hand)``."""
 
     letter: str
     name: str
@@ -52,7 +52,7 @@ class GamePrompt(NamedTuple):
     """A question of the game.
 
     Attributes:
-        kind: ``key`` (one key out of some), ``line`` (a line of text) or ``menu``.
+        kind: ``key`` (one of several keys), ``line`` (a line of text) or ``menu``.
         text: The question.
         options: Letter and words of each line of a menu.
     """
@@ -67,9 +67,9 @@ class Screen(NamedTuple):
 
     Attributes:
         glyphs: int16 of shape (1659,), row by row.
-        words: uint8 of shape (1659, 80), each cell in English.
+        words: uint8 of shape (1659, 80), the English description of each cell.
         status: The 27 numbers of the status line.
-        message: All messages since the key, pages included.
+        message: All messages since the key, including pages.
         prompt: The game's question; None if it waits for any command.
     """
 
@@ -107,9 +107,9 @@ class NetHackEngine:
         self._levels: list[str] = []
         self.ascended = False
         self.reward = 0.0
-        """Reward that the task of the NLE environment gave since the start."""
+        """Sum of the NLE environment's rewards since the start."""
         self.solved = False
-        """True if the task of the NLE environment says that it is done."""
+        """Whether the task of the NLE environment is solved."""
 
     def start(self, seed: int) -> Screen:
         """Start a game; the same seed always gives the same game."""
@@ -121,14 +121,14 @@ class NetHackEngine:
         self._fix_birthday()
         self.ascended, self.solved, self.reward = False, False, 0.0
         self._inventory, self._items = b"", ()
-        return self._settled(observation, done=False)
+        return self._read_until_prompt(observation, done=False)
 
     def press(self, key: int) -> Screen:
-        """Press a key (code 0 to 255) and read through the pages of text that it brings up."""
+        """Press a key (code 0 to 255) and read all pages of text that follow."""
         if self._env is None:
             raise BackendError("expected a started game: call reset() first")
         observation, done = self._key(key)
-        return self._settled(observation, done=done)
+        return self._read_until_prompt(observation, done=done)
 
     def close(self) -> None:
         """Close the game; a new one can be started."""
@@ -138,14 +138,14 @@ class NetHackEngine:
 
     @property
     def library(self) -> str:
-        """Return the path of the started game's own copy of NetHack's library."""
+        """Return the path of the game's own copy of NetHack's library."""
         return str(self._env.unwrapped.nethack.dlpath)
 
     def _choose_level(self, seed: int) -> None:
-        """Choose the level of MiniHack's Boxoban by the seed.
+        """Choose a level of MiniHack's Boxoban from the seed.
 
-        Boxoban itself draws one by Python's global chance, from files in the order of the disk. Its
-        goals are known after a reset, but NLE 1.3 asks for them before.
+        Boxoban itself draws a level with Python's global generator, from files in the disk's order.
+        It knows its goals only after a reset, but NLE 1.3 asks for them before.
         """
         boxoban = self._env.unwrapped
         if hasattr(boxoban, "_levels"):
@@ -154,9 +154,9 @@ class NetHackEngine:
             boxoban._goal_pos_set = set()
 
     def _fix_birthday(self) -> None:
-        """Set the hour at which the game began, from which NetHack takes shopkeepers' names.
+        """Set the start time of the game, from which NetHack derives shopkeepers' names.
 
-        NLE 1.3 fixes phases of the moon but not this (NetHack-LE/nle issue 129).
+        NLE 1.3 fixes phases of the moon, but not this time (NetHack-LE/nle issue 129).
         """
         with contextlib.suppress(OSError, ValueError, AttributeError):
             library = ctypes.CDLL(self.library)
@@ -171,23 +171,23 @@ class NetHackEngine:
         except RuntimeError as error:
             raise BackendError(f"NetHack failed: {error}") from error
         self.ascended = bool(info.get("is_ascended", False))
-        self.solved = int(info.get("end_status", 0)) == 2  # MiniHack's task success
+        self.solved = int(info.get("end_status", 0)) == 2  # MiniHack's status of a solved task
         self.reward += float(reward)
         return observation, bool(terminated or truncated)
 
     def _waits_for(self) -> list[int]:
-        """Return flags: the game waits for a key, a line of text, the end of a page.
+        """Return three flags: the game waits for a key, a line of text, the end of a page.
 
-        NLE keeps these with every environment; MiniHack does not hand them out.
+        NLE keeps these in every environment; MiniHack does not return them.
         """
         raw = self._env.unwrapped
         return raw.last_observation[raw._internal_index][1:4].tolist()
 
-    def _settled(self, observation: Any, *, done: bool) -> Screen:
-        """Return the screen once the game waits for a command, a menu or an answer."""
+    def _read_until_prompt(self, observation: Any, *, done: bool) -> Screen:
+        """Skip pages until the game waits for a command, a menu or an answer; return the screen."""
         said = [_text(observation["message"])]
         prompt = None
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             if done:
                 break
             in_question, in_line, waiting = self._waits_for()
@@ -235,7 +235,7 @@ def _text(characters: npt.NDArray[np.uint8]) -> str:
 
 
 def _page(terminal: npt.NDArray[np.uint8]) -> tuple[list[str], GamePrompt | None]:
-    """Return the lines of a page of text, or the menu that waits for a choice."""
+    """Return the lines of a page of text, or an open menu."""
     rows = [row.tobytes() for row in terminal]
     for number, row in enumerate(rows):
         end = _MENU_END.search(row)
@@ -267,7 +267,7 @@ _OPTIONS: dict[str, Any] = {
     "max_episode_steps": 10**9,
     "render_mode": None,
 }
-"""Every key is taken and every question asked."""
+"""Options that allow every key and every question."""
 
 
 _VALKYRIE = "val-hum-neu-fem"
@@ -280,7 +280,7 @@ def make_nle(character: str | None) -> Any:
 
 
 def make_minihack(task: str, character: str | None) -> Any:
-    """Build a MiniHack environment; without a character it has its own.
+    """Build a MiniHack environment; None keeps its own character.
 
     Raises:
         MissingDependencyError: MiniHack is not installed.
@@ -292,4 +292,4 @@ def make_minihack(task: str, character: str | None) -> Any:
         raise UnknownNameError("MiniHack task", task, known)
     chosen: dict[str, Any] = {"character": character} if character else {}
     made = gym.make(task, disable_env_checker=True, **chosen, **_OPTIONS)
-    return made.unwrapped  # Boxoban's reset takes no seed, which wrappers pass
+    return made.unwrapped  # wrappers pass a seed, which Boxoban's reset does not take

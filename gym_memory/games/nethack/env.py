@@ -1,4 +1,4 @@
-"""NetHack as a text environment, and its descriptions in words."""
+"""NetHack as a text environment, with its descriptions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_memory.core.optional import check_installed
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import Help, checked
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.nethack.commands import possible, read
+from gym_memory.games.nethack.commands import possible_actions, read
 from gym_memory.games.nethack.engine import (
     GamePrompt,
     NetHackEngine,
@@ -34,9 +34,9 @@ Where = Callable[[int], str]
 
 
 def describe(tracker: Tracker, note: str, prompt: GamePrompt | None, *, whole_level: bool) -> str:
-    """Return the text of a step; its listings are noted as shown.
+    """Return the text of a step, and note its listings as reported.
 
-    ``note`` says in a sentence how the action ended.
+    ``note`` is a sentence about the end of the action.
     """
     level, here = tracker.level, tracker.here()
     lines = [" ".join(dict.fromkeys(tracker.messages))[:2000], note]
@@ -44,14 +44,14 @@ def describe(tracker: Tracker, note: str, prompt: GamePrompt | None, *, whole_le
     place = title(level, here.area) if here.area else f"an unknown place of {level.name}"
     lines.append(f"You are in {place}{_standing(level)}.")
     if here.area:
-        lines += _block(level, here, _from(level.here))
+        lines += _describe_area(level, here, _from(level.here))
     else:
         lines += [f"- monsters: {b.label}" for b in level.adjacent()]
-    lines += _passed(tracker, level if whole_level else None)
+    lines += _describe_passed(tracker, level if whole_level else None)
     if here.area:
         tracker.note_report(level, here)
     if whole_level:
-        lines += _others(level, here)
+        lines += _list_other_areas(level, here)
     lines.append(_status(tracker.status))
     if prompt is not None:
         lines.append(prompt_text(prompt))
@@ -83,8 +83,10 @@ def _from(start: int) -> Where:
     return where
 
 
-def _block(level: Level, seen: AreaListing, where: Where | None, head: str = "") -> Iterator[str]:
-    """Describe an area and all that it holds."""
+def _describe_area(
+    level: Level, seen: AreaListing, where: Where | None, head: str = ""
+) -> Iterator[str]:
+    """Describe an area and its contents."""
     state = "explored" if seen.explored else "partly explored"
     words = filter(None, (area_name(seen.area).capitalize(), seen.kind, state, head))
     yield ", ".join(words) + "."
@@ -104,20 +106,20 @@ def _block(level: Level, seen: AreaListing, where: Where | None, head: str = "")
         yield f"- monsters: {named(seen.creatures)}"
 
 
-def _passed(tracker: Tracker, mapped: Level | None) -> Iterator[str]:
-    """Describe areas left since the last report, unless the last listing still holds.
+def _describe_passed(tracker: Tracker, mapped: Level | None) -> Iterator[str]:
+    """Describe areas left since the last report, unless their last listing is still true.
 
-    Those of a level that is described as a whole are left out.
+    Areas of a level that is described as a whole are omitted.
     """
     tracker.reported_on_the_way = [seen for seen in tracker.unreported() if seen[0] is not mapped]
     for level, seen in tracker.reported_on_the_way:
         yield f"On the way, in {title(level, seen.area)}:"
-        yield from _block(level, seen, None)
+        yield from _describe_area(level, seen, None)
         tracker.note_report(level, seen)
 
 
-def _others(level: Level, here: AreaListing) -> Iterator[str]:
-    """List the other areas of the level, with path lengths to each and its content."""
+def _list_other_areas(level: Level, here: AreaListing) -> Iterator[str]:
+    """List the other areas of the level, with path lengths and contents."""
     steps = level.paths().steps
 
     def where(cell: int) -> str:
@@ -128,7 +130,7 @@ def _others(level: Level, here: AreaListing) -> Iterator[str]:
         if area != here.area:
             nearest = int(steps[level.area == area].min())
             away = f"{nearest} steps away" if nearest < COLUMNS * 21 else "no path known"
-            yield from _block(level, listing(level, area), where, away)
+            yield from _describe_area(level, listing(level, area), where, away)
 
 
 def _status(status: Status) -> str:
@@ -143,7 +145,7 @@ def _status(status: Status) -> str:
 
 
 def inventory_text(items: tuple[PackItem, ...]) -> str:
-    """List the pack, an item a line."""
+    """List the pack, one item a line."""
     return "\n".join([f"{item.letter} - {item.name}" for item in items]) or "You carry nothing."
 
 
@@ -157,18 +159,18 @@ def prompt_text(prompt: GamePrompt) -> str:
 
 
 VIEWS = ("room", "level")
-"""Extents that an observation may describe."""
+"""Possible extents of a description."""
 SCORES = ("points", "progression")
-"""Measures of a game."""
+"""Possible measures of success."""
 
 
 # ------------------------------------------------------------ the environment
 
 
 _SPLITS = {"train": 1_000_000, "valid": 2_000_000, "test": 3_000_000}
-"""Split to the seed of its first game."""
-_GAMES = 1000
-_CHARACTER = re.compile(
+"""First seed of each split."""
+_GAMES_PER_SPLIT = 1000
+_CHARACTER_FORM = re.compile(
     r"@|(?:arc|bar|cav|hea|kni|mon|pri|rog|ran|sam|tou|val|wiz)"
     r"(?:-(?:hum|elf|dwa|gno|orc))?(?:-(?:law|neu|cha))?(?:-(?:mal|fem))?"
 )
@@ -176,26 +178,27 @@ _UNKNOWN = "You know no such action."
 
 
 class NetHack(TextEnv):
-    """NetHack 3.6 in words, with skills as actions.
+    """NetHack 3.6 as text, with skills as actions.
 
-    ``view="room"`` describes the room or corridor of the player, ``view="level"`` all of the level
-    that was seen (:mod:`.text`); the game is the same. An action is a skill in words or raw keys
-    (:mod:`.commands`); a skill plays many keys until it is done or interrupted.
+    ``view="room"`` describes the room or corridor of the player, ``view="level"`` all explored
+    areas of the level; the game is the same. An action is a skill in words, or raw keys
+    (:mod:`.commands`); a skill plays keys until it is done or interrupted.
 
-    The score is the game's own; ``normalized_score`` is its share of ``max_score``, cut at 1.
+    The score is the game's own; ``normalized_score`` is its share of ``max_score``, at most 1.
     ``success`` is reaching the dungeon level ``depth`` if given, else winning the game. Death is a
-    loss. In a MiniHack task the score is the sum of its rewards, 1 at best, and success is the
-    task's own. ``score="progression"`` is BALROG's instead, from 0 to 1: in NetHack the share of
-    human games won from as deep or as experienced (:mod:`.progression`), in MiniHack the success.
+    loss. In a MiniHack task, the score is the sum of its rewards (at most 1), and the task defines
+    success. ``score="progression"`` is BALROG's instead, from 0 to 1: in NetHack, the share of
+    human games won after as much depth or experience (:mod:`.progression`), in MiniHack the
+    success.
 
-    The number at the end of a task id is the seed of the game: the same seed and the same actions
-    give the same text in every process.
+    A task id ends with the seed of the game; the same seed and actions give the same text in every
+    process.
 
     Args:
         task: ``NetHack``, or the name of a MiniHack environment (``MiniHack-Room-5x5-v0``).
-        character: Role, race, alignment and sex as NLE writes them, ``@`` for any; None for a
-            Valkyrie (``val-hum-neu-fem``), in MiniHack for that of its task.
-        max_steps: Step limit, counted in actions.
+        character: Role, race, alignment and sex in NLE's notation, ``@`` for any; None for a
+            Valkyrie (``val-hum-neu-fem``), or in MiniHack for the task's own.
+        max_steps: Step limit in actions.
         inventory: True to show the inventory text in the observation.
     """
 
@@ -227,7 +230,7 @@ class NetHack(TextEnv):
         inventory: bool = True,
         render_mode: str | None = None,
     ):
-        if character is not None and not _CHARACTER.fullmatch(character):
+        if character is not None and not _CHARACTER_FORM.fullmatch(character):
             raise InvalidArgumentError(
                 f"expected character as role-race-alignment-sex such as 'val-hum-neu-fem', or '@' "
                 f"for any, got {character!r}"
@@ -248,7 +251,7 @@ class NetHack(TextEnv):
         )
         self._play: NetHackPlay | None = None
         head = "nethack" if task == "NetHack" else task.lower()
-        self._seeds = {f"{head}/{split}/{i}": _SPLITS[split] + i for i in range(_GAMES)}
+        self._seeds = {f"{head}/{split}/{i}": _SPLITS[split] + i for i in range(_GAMES_PER_SPLIT)}
         self._ids = tuple(self._seeds)
 
     # ------------------------------------------------------------ TextEnv
@@ -312,7 +315,7 @@ class NetHack(TextEnv):
         return progression(tracker.deepest, tracker.most_experienced)
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        return possible(self.play, whole_level=self.view == "level")
+        return possible_actions(self.play, whole_level=self.view == "level")
 
     def _close(self) -> None:
         self.engine.close()
@@ -328,7 +331,7 @@ class NetHack(TextEnv):
         return "Explore the dungeon, go down as deep as you can, stay alive, and score points."
 
     def oracle(self) -> Oracle:
-        """Return all that was seen of all levels, shown or not; creatures where last seen.
+        """Return everything seen on all levels, reported or not; creatures where last seen.
 
         ``objects``: ``level`` (the present level's name), ``levels`` (names of all) and
         ``seen`` (the facts of the last text).
@@ -344,7 +347,7 @@ class NetHack(TextEnv):
         )
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of NLE, and of MiniHack where it is played."""
+        """Return the versions of NLE and, in its tasks, of MiniHack."""
         if self.task == "NetHack":
             return {"nle": version("nle")}
         check_installed("minihack", "pip install minihack", self.task)

@@ -1,4 +1,4 @@
-"""Knowledge of the tracker as facts; only for scoring and the control ``oracle``."""
+"""Convert the tracker's knowledge to facts, only for scoring and the control ``oracle``."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["facts_of", "level_facts", "reported_facts"]
 
 
 def facts_of(tracker: Tracker) -> frozenset[Triple]:
-    """Return all facts about all levels seen so far, the pack included."""
-    facts = {*_own(tracker), *_climbs(tracker)}
+    """Return all facts about the levels seen so far and the pack."""
+    facts = {*_player_facts(tracker), *_stair_ways(tracker)}
     for level in tracker.levels.values():
         facts.update(level_facts(level))
     return _folded(facts)
 
 
 def reported_facts(tracker: Tracker, *, whole_level: bool) -> frozenset[Triple]:
-    """Return the facts of the last text: of the area where the player is and those passed.
+    """Return the facts in the last text, about the player's area and those passed.
 
     With ``whole_level`` the text describes all areas of the level.
     """
     level = tracker.level
-    facts = set(_own(tracker))
+    facts = set(_player_facts(tracker))
     described = [(level, tracker.here())] if level.current else []
     described += tracker.reported_on_the_way
     if whole_level:
@@ -43,8 +43,8 @@ def _folded(facts: Iterable[Triple]) -> frozenset[Triple]:
     return frozenset(Triple(s.lower(), relation, o.lower()) for s, relation, o in facts)
 
 
-def _own(tracker: Tracker) -> Iterator[Triple]:
-    """Yield the player's place and belongings."""
+def _player_facts(tracker: Tracker) -> Iterator[Triple]:
+    """Yield facts about the player's place and belongings."""
     level = tracker.level
     if level.current:
         yield Triple(PLAYER, "is in", title(level, level.current))
@@ -74,7 +74,7 @@ def level_facts(level: Level) -> Iterator[Triple]:
 
 
 def _ways(level: Level) -> Iterator[Triple]:
-    """Yield the ways through doors whose two sides are known."""
+    """Yield the ways through doors with two known sides."""
     sides: dict[int, list[str]] = {}
     for area, doors in level.exits.items():
         for cell in doors:
@@ -87,8 +87,8 @@ def _ways(level: Level) -> Iterator[Triple]:
                     yield Triple(one, way_relation(door), other)
 
 
-def _climbs(tracker: Tracker) -> Iterator[Triple]:
-    """Yield the ways by stairs that were taken, and back."""
+def _stair_ways(tracker: Tracker) -> Iterator[Triple]:
+    """Yield the ways by stairs that were taken, in both directions."""
     levels = {level.name: level for level in tracker.levels.values()}
     for (name, cell), (other, landing) in tracker.climbs.items():
         ends = []

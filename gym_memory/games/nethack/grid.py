@@ -1,4 +1,4 @@
-"""Map: the meanings of glyphs, and arithmetic on all cells at once.
+"""A map: the meanings of glyphs, and array operations on all cells.
 
 Cells are numbered row by row, ``row * 79 + column``; masks are flat bool arrays of 1659 cells.
 """
@@ -34,14 +34,14 @@ DIRECTIONS = {
     "north": (-1, 0), "south": (1, 0), "east": (0, 1), "west": (0, -1),
     "northeast": (-1, 1), "northwest": (-1, -1), "southeast": (1, 1), "southwest": (1, -1),
 }  # fmt: skip
-"""Word of a direction to its step in (rows, columns)."""
+"""Directions with their steps in (rows, columns)."""
 
 _STEPS = np.array(list(DIRECTIONS.values()))
 _WORD = {step: word for word, step in DIRECTIONS.items()}
 
 
 def _neighbour_table() -> npt.NDArray[np.int32]:
-    """Return the cells next to each cell, by :data:`DIRECTIONS`; ``CELLS`` off the map."""
+    """Return the neighbours of each cell, ordered as :data:`DIRECTIONS`; ``CELLS`` off the map."""
     rows, columns = np.divmod(np.arange(CELLS), COLUMNS)
     down, right = rows[:, None] + _STEPS[:, 0], columns[:, None] + _STEPS[:, 1]
     inside = (down >= 0) & (down < ROWS) & (right >= 0) & (right < COLUMNS)
@@ -57,7 +57,7 @@ _CROSSING = np.concatenate([np.ones(4, np.bool_), np.zeros(4, np.bool_)])
 
 
 def neighbours(cell: int) -> list[int]:
-    """Return the cells next to one, those off the map left out."""
+    """Return the neighbours of a cell on the map."""
     return [other for other in EIGHT[cell].tolist() if other < CELLS]
 
 
@@ -70,7 +70,7 @@ def dilated(mask: Mask) -> Mask:
 
 
 def label_patches(masks: Mask) -> tuple[npt.NDArray[np.int32], int]:
-    """Number the connected patches of masks (bool of shape (masks, 1659)), diagonals included.
+    """Number the connected patches, including diagonals, of masks (bool of shape (masks, 1659)).
 
     Return the number of each cell's patch, int32 of the same shape, 0 outside, and the number of
     patches; those of one mask come before those of the next.
@@ -85,12 +85,12 @@ _ALL_AROUND[1] = True
 
 
 def distance(cell: int, other: int) -> int:
-    """Return the steps between two cells if nothing stood in the way."""
+    """Return the number of steps between two cells without obstacles."""
     return max(abs(cell // COLUMNS - other // COLUMNS), abs(cell % COLUMNS - other % COLUMNS))
 
 
 def direction_to(cell: int, other: int) -> str:
-    """Return the word for the direction of a neighbouring cell; "" if it is none."""
+    """Return the direction of a neighbouring cell; empty for other cells."""
     step = (other // COLUMNS - cell // COLUMNS, other % COLUMNS - cell % COLUMNS)
     return _WORD.get(step, "")
 
@@ -111,7 +111,7 @@ def offset_words(down: int, right: int) -> str:
 
 
 class Ways:
-    """Connections of cells between which a step is possible.
+    """Possible steps between cells.
 
     Args:
         passable: Cells that can be walked on.
@@ -132,12 +132,12 @@ class Ways:
 
     @functools.cached_property
     def regions(self) -> npt.NDArray[np.int32]:
-        """Return int32 of shape (1659,): cells with the same number can reach one another."""
+        """Return numbers (int32 of shape (1659,)) that are equal for mutually reachable cells."""
         csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
         return csgraph.connected_components(self._graph, directed=False)[1]
 
     def paths(self, start: int) -> PathMap:
-        """Return the shortest paths from a cell to every cell that can be reached."""
+        """Return the shortest paths from a cell to all reachable cells."""
         csgraph = require("scipy.sparse.csgraph", "nethack", "NetHack")
         steps, before = csgraph.dijkstra(
             self._graph, indices=start, unweighted=True, return_predecessors=True
@@ -161,7 +161,7 @@ class PathMap(NamedTuple):
         return bool(self.steps[cell] < UNREACHED)
 
     def to(self, cell: int) -> list[int]:
-        """Return the cells on the path, the start left out; empty if there is none."""
+        """Return the cells on the path after the start; empty if there is no path."""
         path: list[int] = []
         if self.reaches(cell):
             while cell != self.start:
@@ -170,7 +170,7 @@ class PathMap(NamedTuple):
         return path[::-1]
 
     def nearest(self, mask: Mask) -> int | None:
-        """Return the nearest cell of a mask, the first of equals; None if none can be reached."""
+        """Return the nearest reachable cell of a mask, the first of ties; None if there is none."""
         cells = np.flatnonzero(mask)
         if not len(cells):
             return None
@@ -182,19 +182,19 @@ class PathMap(NamedTuple):
 # ------------------------------------------------------------ glyphs
 
 UNKNOWN, WALL, FLOOR, CORRIDOR, DOORWAY, OPEN_DOOR, CLOSED_DOOR, WATER, UNDER = range(9)
-"""Kinds of terrain. ``UNDER``: something that can be walked on, hidden by what stands on it."""
+"""Kinds of terrain. ``UNDER`` is walkable terrain hidden by a thing or creature."""
 
 NOTHING, TERRAIN, FEATURE, TRAP, OBJECT, HOSTILE, PET, EFFECT = range(8)
-"""Kinds of glyphs. ``HOSTILE``: any creature that is no pet."""
+"""Kinds of glyphs. ``HOSTILE`` includes all creatures but pets."""
 
-_SILENT = -1  # the glyph says nothing about the terrain
+_HIDDEN = -1  # the glyph hides the terrain
 
 
 class Glyph(NamedTuple):
     """A meaning of a glyph.
 
-    ``terrain`` is -1 where the glyph hides it; what ``hides`` can be walked under, what ``stays``
-    does not move, what ``blocks`` cannot be walked over.
+    ``terrain`` is -1 if the glyph hides it. A glyph that ``hides`` covers walkable terrain, one
+    that ``stays`` does not move, and one that ``blocks`` cannot be walked over.
     """
 
     terrain: int
@@ -206,7 +206,7 @@ class Glyph(NamedTuple):
 
 
 class Glyphs(NamedTuple):
-    """All glyphs by number, and the number of a boulder."""
+    """A table of all glyphs by number, with the number of boulders."""
 
     shown: tuple[Glyph, ...]
     boulder: int
@@ -219,24 +219,24 @@ def nle() -> Any:
 
 @functools.cache
 def glyph_tables() -> Glyphs:
-    """Build the table from NLE's numbering, once."""
+    """Build the table from NLE's numbering; cached."""
     game = nle()
     size = game.MAX_GLYPH + 1
-    terrain = np.full(size, _SILENT, np.int8)
+    terrain = np.full(size, _HIDDEN, np.int8)
     kind = np.full(size, EFFECT, np.int8)
     cmap = game.GLYPH_CMAP_OFF
     for numbers, here, shows in (
-        ((0,), _SILENT, NOTHING),
+        ((0,), _HIDDEN, NOTHING),
         (range(1, 12), WALL, TERRAIN),
         ((12,), DOORWAY, TERRAIN),
         ((13, 14), OPEN_DOOR, TERRAIN),
         ((15, 16), CLOSED_DOOR, TERRAIN),
         ((17, 18, 37, 38), WALL, TERRAIN),  # iron bars, a tree, raised drawbridges
-        ((19, 20, 33, 35, 36, 39, 40), FLOOR, TERRAIN),  # ice, lowered drawbridges, air too
+        ((19, 20, 33, 35, 36, 39, 40), FLOOR, TERRAIN),  # also ice, lowered drawbridges, air
         ((21, 22), CORRIDOR, TERRAIN),
         (range(23, 32), FLOOR, FEATURE),
         ((32, 34, 41), WATER, TERRAIN),
-        (range(42, 65), _SILENT, TRAP),
+        (range(42, 65), _HIDDEN, TRAP),
     ):
         glyphs = cmap + np.asarray(numbers)
         terrain[glyphs], kind[glyphs] = here, shows
@@ -271,10 +271,10 @@ Area = int
 """Number of a room (positive) or a corridor (negative); 0 for neither."""
 
 SHIFT = 1000
-"""A number above the corridors of any level, which makes every number of an area positive."""
-_NONE = np.int32(1 << 20)
-_FEW = 8
-"""Cells that are looked at one by one; more are quicker all at once."""
+"""Offset that makes all numbers of areas positive; it exceeds the corridors of any level."""
+_NO_LABEL = np.int32(1 << 20)
+_MAX_SINGLE_CELLS = 8
+"""Most cells to process one by one; array operations are faster for more."""
 
 
 def area_name(area: Area) -> str:
@@ -287,10 +287,10 @@ def area_name(area: Area) -> str:
 
 
 def _fill(numbers: list[Area], patches: range, last: Area) -> Area:
-    """Give new numbers to patches that had none or one that is taken; returns the last number."""
+    """Number patches without a number of their own; return the last number used."""
     taken: set[Area] = set()
     for patch in patches:
-        if numbers[patch] == _NONE or numbers[patch] in taken:
+        if numbers[patch] == _NO_LABEL or numbers[patch] in taken:
             last += 1
             numbers[patch] = last
         taken.add(numbers[patch])
@@ -304,8 +304,9 @@ def _rooms_first(area: Area) -> tuple[bool, int]:
 class AreaMap:
     """A division of one level into areas.
 
-    ``terrain`` (int8) and ``area`` (int16) have shape (1659,); ``doors`` maps a cell to a number,
-    ``exits`` an area to cells; ``merged`` has pairs (gone, kept) since :meth:`take_merged`.
+    ``terrain`` (int8) and ``area`` (int16) have shape (1659,). ``doors`` maps cells to door
+    numbers, ``exits`` areas to cells. ``merged`` has pairs (removed, kept) since
+    :meth:`take_merged`.
     """
 
     def __init__(self) -> None:
@@ -316,13 +317,13 @@ class AreaMap:
         self.exits: dict[Area, list[int]] = {}
         self.merged: list[tuple[Area, Area]] = []
         self._areas: tuple[Area, ...] = ()
-        self._beside: dict[int, tuple[Area, ...]] = {}  # door to the areas on its sides
-        self._sills: set[int] = set()  # the cells on the sides of doors
+        self._beside: dict[int, tuple[Area, ...]] = {}  # door to the areas on both sides
+        self._sills: set[int] = set()  # cells beside doors
         self._last_room = self._last_corridor = 0
 
     def relabel(self, cells: Sequence[int]) -> list[tuple[Area, Area]]:
-        """Number the patches after a change; return unused numbers with their successors."""
-        if len(cells) <= _FEW and self._join(cells):
+        """Renumber the patches after a change; return removed numbers with their successors."""
+        if len(cells) <= _MAX_SINGLE_CELLS and self._join(cells):
             if len(self._beside) < len(self.doors) or not self._sills.isdisjoint(cells):
                 self._find_exits()
             return []
@@ -332,9 +333,9 @@ class AreaMap:
         return gone
 
     def _join(self, cells: Sequence[int]) -> bool:
-        """Add new cells to adjacent areas; return False, with no change, if one is unclear.
+        """Add new cells to adjacent areas; return False, without a change, if one is ambiguous.
 
-        Most steps show a little more of one corridor or room, so this spares a new numbering.
+        Most steps show a little more of one area, so this avoids renumbering.
         """
         terrain, area = self.terrain, self.area
         joined: dict[int, Area] = {}
@@ -356,7 +357,7 @@ class AreaMap:
         return True
 
     def _renumber(self) -> list[tuple[Area, Area]]:
-        """Number all patches; return unused numbers with their successors."""
+        """Renumber all patches; return removed numbers with their successors."""
         terrain = self.terrain
         floor, narrow, under = terrain == FLOOR, terrain == CORRIDOR, terrain == UNDER
         if under.any():
@@ -364,12 +365,12 @@ class AreaMap:
             narrow = narrow | (under & ~near & dilated(narrow))
             floor = floor | near
         (rooms, tunnels), count = label_patches(np.stack((floor, narrow)))
-        first = int(rooms.max()) + 1  # of the corridors' labels
-        best = np.full(count + 1, _NONE, np.int32)
+        first = int(rooms.max()) + 1  # offset of the corridors' labels
+        best = np.full(count + 1, _NO_LABEL, np.int32)
         for labels, old in ((rooms, self.area), (tunnels, -self.area)):
             inside = labels.nonzero()[0]
             had = old[inside]
-            np.minimum.at(best, labels[inside], np.where(had > 0, had, _NONE))
+            np.minimum.at(best, labels[inside], np.where(had > 0, had, _NO_LABEL))
         numbers = best.tolist()
         self._last_room = _fill(numbers, range(1, first), self._last_room)
         self._last_corridor = _fill(numbers, range(first, count + 1), self._last_corridor)
@@ -377,12 +378,12 @@ class AreaMap:
         area = (best[rooms] - best[tunnels]).astype(np.int16)
         before = self._areas
         self._areas = (*sorted(numbers[1:first]), *[-n for n in sorted(numbers[first:])])
-        gone = self._vanished(area) if not set(before) <= set(self._areas) else []
+        gone = self._successors(area) if not set(before) <= set(self._areas) else []
         self.area = area
         return gone
 
-    def _vanished(self, area: npt.NDArray[np.int16]) -> list[tuple[Area, Area]]:
-        """Return numbers no longer used, with their successors."""
+    def _successors(self, area: npt.NDArray[np.int16]) -> list[tuple[Area, Area]]:
+        """Return removed numbers with their successors."""
         before = self.area
         differs = np.flatnonzero((before != 0) & (before != area) & (area != 0))
         if not len(differs):
@@ -401,12 +402,12 @@ class AreaMap:
                 self.exits.setdefault(area, []).append(cell)
 
     def take_merged(self) -> list[tuple[Area, Area]]:
-        """Take the areas that turned out to be one since the last call."""
+        """Return the pairs of merged areas since the last call."""
         merged, self.merged = self.merged, []
         return merged
 
     def areas_of(self, cell: int) -> tuple[Area, ...]:
-        """Return the areas of a cell: its own, or for a door those on both sides."""
+        """Return the areas of a cell; of a door, those on both sides."""
         own = int(self.area[cell])
         if own:
             return (own,)
@@ -418,7 +419,7 @@ class AreaMap:
         return tuple(sorted({area for area in beside if area}, key=_rooms_first))
 
     def area_of(self, cell: int) -> Area:
-        """Return the area of a cell; of a door the one where the player is, else the room's."""
+        """Return the area of a cell; of a door, the player's if adjacent, else the room."""
         areas = self.areas_of(cell)
         if len(areas) > 1 and cell != self.here and self.current in areas:
             return self.current
@@ -426,7 +427,7 @@ class AreaMap:
 
     @property
     def current(self) -> Area:
-        """Return the area where the player is."""
+        """Return the player's area."""
         return self.area_of(self.here)
 
     def areas(self) -> tuple[Area, ...]:

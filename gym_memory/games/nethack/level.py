@@ -1,4 +1,4 @@
-"""One level as far as it was seen, updated from the cells that changed on the screen."""
+"""A level as far as it was seen, updated from changed cells of the screen."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ __all__ = ["Creature", "Level", "ReachableArea"]
 _FEATURES = {
     "staircase up": "stairs up", "staircase down": "stairs down", "opulent throne": "throne",
 }  # fmt: skip
-_SAFE = (
+_SAFE_FEATURES = (
     "stairs", "ladder", "throne", "sink", "fountain", "grave", "squeaky board", "vibrating square",
     "altar", "lawful", "neutral", "chaotic", "unaligned", "aligned", "high",
 )  # fmt: skip
-"""Beginnings of the names of features that are safe to step on, unlike traps."""
-_WALKABLE = np.isin(range(9), (grid.UNKNOWN, grid.WALL, grid.WATER, grid.CLOSED_DOOR), invert=True)
-"""By kind of terrain."""
+"""First words of features that are safe to step on, unlike traps."""
+_WALKABLE_TERRAIN = np.isin(
+    range(9), (grid.UNKNOWN, grid.WALL, grid.WATER, grid.CLOSED_DOOR), invert=True
+)
+"""Walkability by kind of terrain."""
 _PRICE = re.compile(r" \(for sale, ([^()]+)\)$")
 _REMARK = re.compile(r" ?\([^()]*\)")
 _NAMED = re.compile(r" called | - |, ")
@@ -39,22 +41,22 @@ class Creature(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return its name, after its attitude unless it is hostile."""
+        """Return the name, preceded by the attitude unless it is hostile."""
         return self.name if self.attitude == "hostile" else f"{self.attitude} {self.name}"
 
 
 @functools.lru_cache(maxsize=1024)
 def _item_name(words: str) -> str:
-    """Return the name of a thing on the floor, with its price in a shop."""
+    """Return the name of a thing on the floor, with its price if in a shop."""
     priced = _PRICE.sub(r" for \1", without_article(words.lower(), "some", r"\d+"))
     return _REMARK.sub("", priced).replace(";", ",") or "thing"
 
 
 @functools.lru_cache(maxsize=1024)
-def _being(words: str) -> tuple[str, str]:
+def _parse_creature(words: str) -> tuple[str, str]:
     """Return name and attitude of a creature.
 
-    >>> _being("peaceful gnome called Bo")
+    >>> _parse_creature("peaceful gnome called Bo")
     ('gnome', 'peaceful')
     """
     attitude = "hostile"
@@ -67,18 +69,18 @@ def _being(words: str) -> tuple[str, str]:
 
 
 class ReachableArea(NamedTuple):
-    """A mask of reachable cells, and the areas with such a cell."""
+    """A mask of reachable cells, with the areas that it touches."""
 
     cells: grid.Mask
     areas: frozenset[Area]
 
 
 class Level(AreaMap):
-    """All that was seen of one level, named ``level 2``, ``mines level 3`` and the like.
+    """A level as far as it was seen, named ``level 2``, ``mines level 3`` or similar.
 
-    ``items``, ``features`` and ``door_states`` map a cell to what is there, ``kinds`` an area to
-    what it is in addition to a room, ``sightings`` a creature's label to the area where it was last
-    seen.
+    ``items``, ``features`` and ``door_states`` map cells to their contents, ``kinds`` areas to
+    special kinds of rooms (shop, temple), ``sightings`` labels of creatures to the areas where they
+    were last seen.
     """
 
     def __init__(self, name: str):
@@ -95,7 +97,7 @@ class Level(AreaMap):
         self.sightings: dict[str, Area] = {}
         self._known_glyphs: set[int] = set()
         self._names: dict[str, int] = {}
-        self._alive: set[int] = set()  # cells with a creature in view, the player's may be one
+        self._alive: set[int] = set()  # cells with a creature in view, perhaps the player's
         self._blocked: set[int] = set()  # boulders and statues in view
         self._stuck: set[int] = set()
         self.door_tries: dict[int, int] = {}
@@ -104,12 +106,12 @@ class Level(AreaMap):
         self._within_reach: tuple[int, ReachableArea] | None = None
         self._frontier: tuple[int, grid.Mask] | None = None
         self._unexplored: frozenset[Area] | None = None
-        self._roads = 0  # changes with the walkable cells
+        self._roads = 0  # incremented when walkable cells change
 
     # ------------------------------------------------------------ the screen
 
     def update(self, screen: Screen) -> tuple[str, ...]:
-        """Take in a screen; returns the names of things of a kind not seen on this level before."""
+        """Update the level from a screen; return names of things of a kind new on this level."""
         here, glyphs = screen.here, screen.glyphs
         if not self.visited[here]:
             self.visited[here] = True
@@ -122,17 +124,19 @@ class Level(AreaMap):
         if len(changed):
             now = glyphs[changed]
             self._glyphs[changed] = now
-            self._take(changed.tolist(), now.tolist(), screen, news)
+            self._update_cells(changed.tolist(), now.tolist(), screen, news)
         if self.terrain[here] == grid.UNKNOWN:
             self.terrain[here] = grid.UNDER
-            self._changed([here])
-        self._see(screen, news)
+            self._rebuild([here])
+        self._update_creatures(screen, news)
         return tuple(news)
 
-    def _take(self, cells: list[int], glyphs: list[int], screen: Screen, news: list[str]) -> None:
-        """Update the changed cells; of the player's own, only creatures and missing things."""
+    def _update_cells(
+        self, cells: list[int], glyphs: list[int], screen: Screen, news: list[str]
+    ) -> None:
+        """Update the changed cells; at the player's cell, only creatures and missing things."""
         table, terrain, blocked = grid.glyph_tables().shown, self.terrain, self._blocked
-        other: list[int] = []  # cells with other terrain than before
+        other: list[int] = []  # cells with changed terrain
         roads = False
         for cell, glyph, before in zip(cells, glyphs, terrain[cells].tolist(), strict=True):
             said, kind, alive, hides, stays, blocks = table[glyph]
@@ -156,9 +160,9 @@ class Level(AreaMap):
                 is_new = glyph not in self._known_glyphs
                 self._known_glyphs.add(glyph)
                 if kind == grid.OBJECT:
-                    self._put(cell, words)
+                    self._place_item(cell, words)
                 else:
-                    is_new &= self._mark(cell, words)
+                    is_new &= self._record_feature(cell, words)
                 if is_new:
                     news.append(words)
             if kind <= grid.FEATURE:
@@ -168,16 +172,16 @@ class Level(AreaMap):
         if roads:
             self._roads += 1
         if other:
-            self._changed(other)
+            self._rebuild(other)
 
-    def _put(self, cell: int, words: str) -> None:
+    def _place_item(self, cell: int, words: str) -> None:
         if self._glyphs[cell] == grid.glyph_tables().boulder:
             self.items.pop(cell, None)
         else:
             self.items[cell] = _item_name(words)
 
-    def _mark(self, cell: int, words: str) -> bool:
-        """Note a feature or a trap, numbered from the second of a kind; True if it is new."""
+    def _record_feature(self, cell: int, words: str) -> bool:
+        """Record a feature or a trap, numbered from the second of a kind on; True if it is new."""
         kind = _FEATURES.get(words, words)
         old = self.features.get(cell, "")
         if re.sub(r" \d+$", "", old) == kind:
@@ -202,28 +206,28 @@ class Level(AreaMap):
             self._roads += 1
 
     def note_feature(self, cell: int, words: str) -> None:
-        """Note a feature that the map's glyph does not show."""
+        """Record a feature that its glyph does not show."""
         if cell not in self.features:
-            self._mark(cell, words)
+            self._record_feature(cell, words)
 
     def block(self, cell: int) -> None:
-        """Note a cell that proved closed to the player, such as a boulder that does not move."""
+        """Record a cell that the player cannot enter, such as a stuck boulder."""
         self._stuck.add(cell)
         self._roads += 1
 
     def lock(self, cell: int) -> None:
-        """Note a door that proved to be locked."""
+        """Record a locked door."""
         if self.door_states.get(cell) == "closed":
             self.door_states[cell] = "locked"
             self._roads += 1
 
-    def _see(self, screen: Screen, news: list[str]) -> None:
-        """Note the creatures in view."""
+    def _update_creatures(self, screen: Screen, news: list[str]) -> None:
+        """Update the creatures in view."""
         seen = []
         for cell in sorted(self._alive):
             if cell == self.here:
                 continue
-            name, attitude = _being(screen.shown(cell))
+            name, attitude = _parse_creature(screen.shown(cell))
             glyph = grid.glyph_tables().shown[self._glyphs[cell]]
             if attitude == "hostile" and glyph.kind == grid.PET:
                 attitude = "tame"
@@ -243,8 +247,8 @@ class Level(AreaMap):
                 if label not in labels:
                     del self.sightings[label]
 
-    def _changed(self, cells: list[int]) -> None:
-        """Renew areas and ways after a change of the terrain in some cells."""
+    def _rebuild(self, cells: list[int]) -> None:
+        """Recompute areas and ways after a change of terrain."""
         self._roads += 1
         for old, new in self.relabel(cells):
             for label, area in self.sightings.items():
@@ -256,8 +260,8 @@ class Level(AreaMap):
     # ------------------------------------------------------------ walking
 
     def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> grid.Mask:
-        """Return the cells that can be walked on, one step away from the cells ``away_from``."""
-        mask: grid.Mask = _WALKABLE[self.terrain]
+        """Return the walkable cells, without ``away_from`` and its neighbours."""
+        mask: grid.Mask = _WALKABLE_TERRAIN[self.terrain]
         mask[list(self._barred(boulders=boulders))] = False
         if away_from:
             mask[grid.EIGHT[list(away_from)].clip(max=grid.CELLS - 1).ravel()] = False
@@ -265,7 +269,7 @@ class Level(AreaMap):
         return mask
 
     def ways(self) -> grid.Ways:
-        """Return the possible steps, traps and boulders avoided."""
+        """Return the possible steps, avoiding traps and boulders."""
         now = (self._roads, self.here if self.here in self._barred() else -1)
         if self._ways is None or self._ways[0] != now:
             self._ways = (now, grid.Ways(self.passable(), self.terrain == grid.OPEN_DOOR))
@@ -273,14 +277,14 @@ class Level(AreaMap):
         return self._ways[1]
 
     def paths(self) -> grid.PathMap:
-        """Return the shortest paths from the player, traps and boulders avoided."""
+        """Return the shortest paths from the player, avoiding traps and boulders."""
         ways = self.ways()
         if self._paths is None or self._paths.start != self.here:
             self._paths = ways.paths(self.here)
         return self._paths
 
     def reachable(self) -> ReachableArea:
-        """Return cells and areas that can be walked to."""
+        """Return the reachable cells and areas."""
         regions = self.ways().regions
         region = int(regions[self.here])
         if self._within_reach is None or self._within_reach[0] != region:
@@ -290,15 +294,15 @@ class Level(AreaMap):
         return self._within_reach[1]
 
     def _barred(self, *, boulders: bool = False) -> set[int]:
-        unsafe = (c for c, name in self.features.items() if not name.startswith(_SAFE))
+        unsafe = (c for c, name in self.features.items() if not name.startswith(_SAFE_FEATURES))
         return self._stuck.union(unsafe, () if boulders else self._blocked)
 
     def paths_over(self, mask: grid.Mask) -> grid.PathMap:
-        """Return the shortest paths over other cells than the usual ones."""
+        """Return the shortest paths over the cells of a mask."""
         return grid.Ways(mask, self.terrain == grid.OPEN_DOOR).paths(self.here)
 
     def frontier(self, mask: grid.Mask | None = None) -> grid.Mask:
-        """Return unvisited cells of ``mask`` (else :meth:`passable`) with an unseen neighbour."""
+        """Return the unvisited cells of ``mask`` (or :meth:`passable`) with unseen neighbours."""
         if mask is not None:
             return mask & ~self.visited & grid.dilated(self.terrain == grid.UNKNOWN)
         if self._frontier is None or self._frontier[0] != self._roads:
@@ -307,7 +311,7 @@ class Level(AreaMap):
         return self._frontier[1]
 
     def unexplored(self) -> frozenset[Area]:
-        """Return the areas with cells of the :meth:`frontier`; 0 if some are in none."""
+        """Return the areas of the cells of the :meth:`frontier`; 0 if some have no area."""
         frontier = self.frontier()
         if self._unexplored is None:
             self._unexplored = frozenset(self.area[frontier].tolist())

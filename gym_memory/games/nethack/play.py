@@ -1,4 +1,4 @@
-"""Playing: keys with their interruptions, walking, and the parts of every skill."""
+"""Press keys with interruptions, walk, and other parts of skills."""
 
 from __future__ import annotations
 
@@ -26,35 +26,34 @@ DIRECTION_KEYS = {
     "north": "k", "south": "j", "east": "l", "west": "h", "northeast": "u", "northwest": "y",
     "southeast": "n", "southwest": "b", "up": "<", "down": ">", "self": ".",
 }  # fmt: skip
-"""Word of a direction to its key."""
+"""Direction to its key."""
 
 _OFFSETS = {word: row * COLUMNS + column for word, (row, column) in DIRECTIONS.items()}
-"""Word of a direction to the difference of the cells' numbers."""
-_BY_KEY = {ord(DIRECTION_KEYS[word]): offset for word, offset in _OFFSETS.items()}
+"""Direction to the difference of cell numbers."""
+_OFFSET_BY_KEY = {ord(DIRECTION_KEYS[word]): offset for word, offset in _OFFSETS.items()}
 _LOW_HP_SHARE = 0.4
 _MAX_TURNS = 100
-_CHOOSING = "(For instructions type a "
+_CHOOSE_PLACE = "(For instructions type a "
 _FORBIDDEN = re.compile(r"Really (?:quit|save)|explore mode|debug mode|suspend", re.IGNORECASE)
 
 
 class Stop(Exception):
-    """An end of a skill that was interrupted or cannot continue; the text says why."""
+    """An interruption of a skill; the text gives the reason."""
 
 
 class Impossible(Exception):
-    """An action that cannot begin, refused before any key; the text says why."""
+    """A refusal of an action before any key; the text gives the reason."""
 
 
 class NetHackPlay:
     """A game in play.
 
-    A skill is stopped by a change of level, a move that was not its own, a thing or creature of
-    a kind that is new on the level or newly in view, hit points below 40 % after a loss, a
-    question or menu, or 100 turns of the game. Skills that walk also stop at every loss of hit
-    points.
+    These events stop a skill: a new level, an unintended move, a thing or creature of a kind new on
+    the level or newly in view, a loss of hit points to below 40 %, a question or menu, and 100
+    turns of the game. Any loss of hit points stops a skill that walks.
 
     Attributes:
-        avoid: True if walking keeps a step away from hostile creatures.
+        avoid: Whether walking keeps a distance of one step to hostile creatures.
     """
 
     def __init__(self, engine: NetHackEngine, seed: int):
@@ -69,12 +68,12 @@ class NetHackPlay:
 
     @property
     def level(self) -> Level:
-        """Return the level where the player is."""
+        """Return the player's level."""
         return self.tracker.level
 
     @property
     def here(self) -> int:
-        """Return the cell where the player is."""
+        """Return the player's cell."""
         return self.screen.here
 
     def begin(self) -> None:
@@ -87,9 +86,9 @@ class NetHackPlay:
     # ------------------------------------------------------------ keys
 
     def press(self, key: int | str, *, asks: bool = False) -> Screen:
-        """Press a key, read its result, and stop if that is reason enough.
+        """Press a key, read its result, and stop the skill if needed.
 
-        ``asks`` is True if the game is expected to ask something.
+        ``asks`` is True if a question is expected.
         """
         before, stood = self.here, self.level
         self._take(ord(key) if isinstance(key, str) else key)
@@ -98,8 +97,8 @@ class NetHackPlay:
 
     def _take(self, code: int) -> None:
         known = len(self.tracker.levels)
-        if code in _BY_KEY:
-            self.tracker.facing = self.here + _BY_KEY[code]
+        if code in _OFFSET_BY_KEY:
+            self.tracker.facing = self.here + _OFFSET_BY_KEY[code]
         self.screen = self._engine.press(code)
         self.tracker.update(self.screen, {60: "up", 62: "down"}.get(code, ""))
         prompt = self.screen.prompt
@@ -111,7 +110,7 @@ class NetHackPlay:
             self._look_around()
 
     def _look_around(self) -> None:
-        """Look at the things under the player, which the map does not show; takes no time."""
+        """Look at the things under the player, which the map hides; takes no time."""
         if self.screen.prompt is None and not self.screen.done:
             self._take_silently(ord(":"))
             self.tracker.stairs_here(self.screen.message)
@@ -142,13 +141,13 @@ class NetHackPlay:
             raise Stop(f"You stop after {_MAX_TURNS} turns.")
 
     def settle(self) -> None:
-        """Leave the choice of a place, which raw keys and detections begin without a question."""
-        if self.screen.prompt is None and (self._raw or _CHOOSING in self.screen.message):
+        """End the selection of a place, which raw keys and detections start without a question."""
+        if self.screen.prompt is None and (self._raw or _CHOOSE_PLACE in self.screen.message):
             self._take_silently(ESCAPE)
         self._raw = False
 
     def raw(self, codes: Iterable[int]) -> None:
-        """Press keys as they are; stops only when the game is over."""
+        """Press raw keys; stops only when the game is over."""
         self._raw = True
         for code in codes:
             self._take(code)
@@ -158,7 +157,7 @@ class NetHackPlay:
     # ------------------------------------------------------------ walking
 
     def paths(self) -> PathMap:
-        """Return the shortest paths around all creatures that are not tame."""
+        """Return the shortest paths around all creatures but pets."""
         level = self.level
         others = [being for being in level.creatures if being.attitude != "tame"]
         if not others:
@@ -169,9 +168,9 @@ class NetHackPlay:
         return level.paths_over(mask)
 
     def step(self, word: str, *, wary: bool = True) -> bool:
-        """Go one step; True if that moved the player.
+        """Go one step; True if the player moved.
 
-        ``wary`` stops after a loss of hit points from now on.
+        From now on, ``wary`` stops the skill after any loss of hit points.
         """
         before = self.here
         for being in self.level.creatures:
@@ -203,17 +202,17 @@ class NetHackPlay:
                 raise Stop("You stop: something is in the way.")
 
     def _is_closed(self, cell: int, turn: int) -> bool:
-        """True if a step failed for good: it took no time, or a boulder would not move."""
+        """True if a step is impossible: it took no time, or a boulder did not move."""
         if any(being.cell == cell for being in self.level.creatures):
             return False
         return self.tracker.status.turn == turn or "boulder" in self.screen.message
 
     def beside(self, cell: int, *, straight: bool = False) -> int | None:
-        """Return the nearest cell next to one that can be reached; None if there is none."""
+        """Return the nearest reachable cell next to one; None if there is none."""
         paths, around = self.paths(), (FOUR if straight else EIGHT)[cell].tolist()
         near = [other for other in around if other < CELLS and paths.reaches(other)]
         return min(near, key=lambda other: (paths.steps[other], other), default=None)
 
     def is_shut(self, cell: int) -> bool:
-        """True if there is a closed door in a cell."""
+        """True if a cell has a closed door."""
         return bool(self.level.terrain[cell] == CLOSED_DOOR)

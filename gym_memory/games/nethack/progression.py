@@ -1,4 +1,4 @@
-"""BALROG's progression in NetHack: how likely a human player who came as far wins the game."""
+"""BALROG's progression in NetHack: the share of human players as far who won."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ _WON_AFTER_DEPTH = (
     0.7421, 0.7471, 0.7537, 0.761, 0.7674, 0.7725, 0.7772, 0.7813, 0.7859, 0.789, 0.793, 0.7967,
     0.8018, 0.8068,
 )
-"""Share of human games won after reaching dungeon level 1, 2, ... 50; the first is set to 0.
-
-Both tables are BALROG's ``achievements.json`` (MIT), rounded to four digits.
+"""Share of human games won after reaching dungeon level 1, 2, ... 50; the first is set to 0. Both
+tables are from BALROG's ``achievements.json`` (MIT), rounded to four digits.
 """
 _WON_AFTER_EXPERIENCE = (
     0.0, 0.0185, 0.0208, 0.0242, 0.0291, 0.0369, 0.0508, 0.0745, 0.117, 0.1791, 0.2548, 0.3326,
@@ -26,7 +25,7 @@ _WON_AFTER_EXPERIENCE = (
 
 
 def progression(depth: int, experience: int) -> float:
-    """Return the larger share of the deepest dungeon level and the highest experience level.
+    """Return the larger of both shares: for the deepest dungeon level, for the experience level.
 
     >>> progression(5, 1), progression(1, 10)
     (0.0265, 0.1791)

@@ -1,7 +1,7 @@
 """Extraction rules for the texts of both NetHack views.
 
-The description of an area is complete, so the facts that it omits end. Two areas with the same door
-are its two sides. ``docs/nethack.md`` lists the facts.
+The description of an area is complete, so facts that it omits are retired. Two areas with the same
+door are its two sides. ``docs/nethack.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _WIELDS, _WEARS = "wield", "wear"
 _MAX_TEXT_CHARS = 100_000
 _AREA = r"(?:room|corridor) \d+"
 _HERE = re.compile(rf"^You are in (?P<area>{_AREA}) of (?P<level>[^,.]+)(?:, on (?P<on>[^.]+))?")
-_TOOK = re.compile(rf"^You took (?P<feature>.+?) of (?P<area>{_AREA} of [^.]+)\.$")
+_TOOK_STAIRS = re.compile(rf"^You took (?P<feature>.+?) of (?P<area>{_AREA} of [^.]+)\.$")
 _MERGED = re.compile(rf"^(?P<old>(?i:{_AREA})) of (?P<level>[^.]+) is part of (?P<new>{_AREA}) of ")
-_WAY = re.compile(rf"^On the way, in {_AREA} of (?P<level>[^:]+):$")
-_BLOCK = re.compile(r"^(?P<area>(?:Room|Corridor) \d+), (?P<words>.+)\.$")
-_LISTS = ("- features", "- exits", "- items", "- monsters")
+_ON_THE_WAY = re.compile(rf"^On the way, in {_AREA} of (?P<level>[^:]+):$")
+_AREA_HEADING = re.compile(r"^(?P<area>(?:Room|Corridor) \d+), (?P<words>.+)\.$")
+_LIST_STARTS = ("- features", "- exits", "- items", "- monsters")
 _EXPLORED = ("explored", "partly explored")
 _STAIRS = re.compile(r"^(?:stairs|ladder) (up|down)$")
 _DOOR_STATES = frozenset({"open", "closed", "locked", "broken"})
@@ -87,10 +87,10 @@ def _read(draft: Draft, text: str) -> None:
                 draft.offset = 0
             level = here.partition(" of ")[2] or level
         elif line.startswith("On the way, in "):
-            passed = _WAY.match(line)
+            passed = _ON_THE_WAY.match(line)
             level = passed["level"] if passed else level
         elif line.startswith("You took "):
-            took = _TOOK.match(line)
+            took = _TOOK_STAIRS.match(line)
         elif " is part of " in line:
             merged = _MERGED.match(line)
             if merged is not None:
@@ -100,7 +100,7 @@ def _read(draft: Draft, text: str) -> None:
 def _arrive(
     draft: Draft, found: re.Match[str], at: int, took: re.Match[str] | None
 ) -> tuple[str, str]:
-    """Put the agent into an area, by stairs if it took any; return the level and the area."""
+    """Record the agent's area, and the stairs that it took; return the level and the area."""
     here = scoped(found["area"], found["level"])
     span = (at + found.start("area"), at + found.end("level"))
     draft.add(PLAYER, "is in", here, *span)
@@ -126,7 +126,7 @@ def _merge(draft: Draft, found: re.Match[str]) -> None:
 
 
 def _carry(draft: Draft, inventory: str) -> None:
-    """Add new objects in the pack, and end those that left it."""
+    """Add new objects in the pack, and retire those that left it."""
     facts = _carried(inventory)
     graph = draft.graph
     before = {fact for fact in graph.incoming(INVENTORY) if fact[1] == "is in"}
@@ -154,7 +154,7 @@ class _AreaBlock(NamedTuple):
     area: str
     level: str
     passed: bool
-    """True if the player is or was there, so that no distance is given."""
+    """Whether the player is or was there, so that the text gives no distance."""
     facts: tuple[tuple[Triple, int], ...]
     """Facts with the numbers of their spans."""
     doors: tuple[tuple[str, str, int], ...]
@@ -166,7 +166,7 @@ class _AreaBlock(NamedTuple):
 def _take(
     draft: Draft, block: _AreaBlock, here: str, doors: dict[tuple[str, str], list[str]]
 ) -> None:
-    """Add the facts of a block, and end those that it omits."""
+    """Add the facts of a block, and retire those that it omits."""
     area, level, graph, stated = block.area, block.level, draft.graph, draft.mentions
     offset = draft.offset
     for fact, number in block.facts:
@@ -218,14 +218,14 @@ def _join(
 def _read_block(text: str, level: str) -> _AreaBlock | None:
     """Return the description of an area, or None.
 
-    Cached, since an area is described again until a move.
+    Cached, since the text describes an area at each step until a move.
     """
     first, *lines = text.split("\n")
-    head = _BLOCK.match(first)
+    head = _AREA_HEADING.match(first)
     if head is None:
         return None
-    lists: dict[str, str] = dict.fromkeys(_LISTS, "")
-    starts = dict.fromkeys(_LISTS, 0)
+    lists: dict[str, str] = dict.fromkeys(_LIST_STARTS, "")
+    starts = dict.fromkeys(_LIST_STARTS, 0)
     start = len(first) + 1
     for line in lines:
         label, colon, listed = line.partition(": ")
@@ -234,7 +234,7 @@ def _read_block(text: str, level: str) -> _AreaBlock | None:
         start += len(line) + 1
     spans = [(0, len(first))]
     features, exits, items, creatures = [
-        _entries(lists[label], starts[label], spans) for label in _LISTS
+        _entries(lists[label], starts[label], spans) for label in _LIST_STARTS
     ]
     words = head["words"].split(", ")
     kinds = [w for w in words if w not in _EXPLORED and not w.endswith((" away", " known"))]
@@ -256,7 +256,7 @@ def _read_block(text: str, level: str) -> _AreaBlock | None:
 
 
 def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tuple[str, str]]:
-    """Return names in a list with the text after each, and add them to ``spans``."""
+    """Return the names in a list with the text after each, and append their spans."""
     entries = []
     for entry in listed.split("; "):
         name, _, remark = entry.partition(" (")
@@ -280,7 +280,7 @@ def scoped(name: str, level: str) -> str:
 
 
 def exit_of(feature: str) -> str:
-    """Return the name of an exit, for stairs their direction.
+    """Return the name of an exit; for stairs, their direction.
 
     >>> exit_of("stairs down"), exit_of("stairs down 2"), exit_of("door 4")
     ('down', 'stairs down 2', 'door 4')
@@ -302,8 +302,8 @@ def area_facts(
 ) -> tuple[tuple[Triple, int], ...]:
     """Return the facts in the description of an area, each with the number of its entry.
 
-    Entries of the lists count from 1, and 0 is the area itself. ``kind`` is its kind of room.
-    Cached, since the contents of an area change less often than its distance.
+    Entries of the lists count from 1, and 0 is the area itself. ``kind`` is the kind of the room.
+    Cached, since distances change more often than contents.
     """
     facts = [(Triple(area, "is", kind), 0)] if kind else []
     facts.append((Triple(area, "is", "explored" if explored else "partly explored"), 0))
@@ -328,7 +328,7 @@ def area_facts(
 
 
 def plain_name(item: str) -> str:
-    """Return the name of an object without number and remarks.
+    """Return the name of an object without its number and remarks.
 
     >>> plain_name("a +1 long sword (weapon in hand)")
     '+1 long sword'
@@ -338,7 +338,7 @@ def plain_name(item: str) -> str:
 
 @lru_cache(maxsize=1024)
 def item_facts(names: tuple[str, ...]) -> tuple[Triple, ...]:
-    """Return the facts about the pack, given the game's names.
+    """Return the facts about the pack, given its names in the game.
 
     >>> for fact in item_facts(("a +1 long sword (weapon in hand)",)):
     ...     print(fact)

@@ -1,4 +1,4 @@
-"""Skills that explore, walk, fight and use things of the pack and the floor."""
+"""Skills that explore, walk, fight, and use things in the pack and on the floor."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ Keys = Sequence[int | str]
 """Keys, or their codes, to press one after another."""
 _YES: Keys = "y"
 
-_MOST_TRIES = 5
+_MAX_TRIES = 5
 _SEARCH_TURNS = 10
 _PATIENCE = 3
 _GIVEN_UP = 60
-_MOST_ROUNDS = 400
-_MOST_KICKS = 8
+_MAX_ROUNDS = 400
+_MAX_KICKS = 8
 
 
 # ------------------------------------------------------------ exploring
-_META = 0x80
-_MOST_QUESTIONS = 8
+_META_BIT = 0x80
+_MAX_QUESTIONS = 8
 
 
 def explore_level(play: NetHackPlay) -> str:
-    """Explore: unvisited ends, then closed doors, then hidden ways."""
+    """Explore unvisited areas, then closed doors, then search for hidden ways."""
     searched = 0
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         level = play.level
         paths = play.paths()
         target = paths.nearest(level.frontier())
-        door = _shut_door(level, paths)
+        door = _find_closed_door(level, paths)
         if door is not None and (target is None or paths.steps[door[1]] < paths.steps[target]):
             _push_door(play, *door)
         elif target is not None:
@@ -58,11 +58,11 @@ def explore_level(play: NetHackPlay) -> str:
     return "You looked around for a while."
 
 
-def _shut_door(level: Level, paths: grid.PathMap) -> tuple[int, int] | None:
-    """Return the nearest closed door not tried in vain, and the cell to open it from."""
+def _find_closed_door(level: Level, paths: grid.PathMap) -> tuple[int, int] | None:
+    """Return the nearest untried closed door and the cell from which to open it."""
     best: tuple[int, int, int] | None = None
     for cell, state in level.door_states.items():
-        if state == "closed" and level.door_tries.get(cell, 0) < _MOST_TRIES:
+        if state == "closed" and level.door_tries.get(cell, 0) < _MAX_TRIES:
             for beside in grid.FOUR[cell].tolist():
                 if beside < grid.CELLS and paths.reaches(beside):
                     best = min(filter(None, (best, (int(paths.steps[beside]), cell, beside))))
@@ -77,7 +77,7 @@ def _push_door(play: NetHackPlay, door: int, beside: int) -> None:
 
 
 def _push_boulder(play: NetHackPlay) -> bool:
-    """Go where only a boulder is in the way; False if there is no such place."""
+    """Walk to a place that only a boulder blocks; False if there is none."""
     level = play.level
     mask = level.passable(boulders=True)
     target = level.paths_over(mask).nearest(level.frontier(mask))
@@ -88,7 +88,7 @@ def _push_boulder(play: NetHackPlay) -> bool:
 
 
 def _search_somewhere(play: NetHackPlay) -> None:
-    """Search where a hidden way is likely: dead ends, then along walls, the least tried first."""
+    """Search at dead ends, then along walls; places with the fewest searches first."""
     level = play.level
     paths = play.paths()
     terrain = np.append(level.terrain, np.int8(grid.WALL))
@@ -106,7 +106,7 @@ def _search_somewhere(play: NetHackPlay) -> None:
 
 
 def search(play: NetHackPlay, turns: int) -> str:
-    """Search the cells around for hidden things, a number of turns."""
+    """Search the surrounding cells for hidden things for a number of turns."""
     around = grid.EIGHT[play.here]
     level = play.level
     level.searched[around[around < grid.CELLS]] += turns
@@ -120,9 +120,9 @@ def search(play: NetHackPlay, turns: int) -> str:
 
 
 def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
-    """Return the names of features, doors and things that one can go to, with the cell of each.
+    """Return the possible targets (features, doors, things) by name, with their cells.
 
-    Those of the area where the player is, or of the whole level; of equal things the nearest.
+    They are in the player's area, or on the whole level; of equal names, the nearest counts.
     """
     level = play.level
     current = level.current
@@ -140,7 +140,7 @@ def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
 
 
 def find_target(play: NetHackPlay, name: str, *, whole_level: bool) -> int:
-    """Return the cell of something to go to; of a room or corridor the nearest one."""
+    """Return the cell of a target; of a room or corridor, the nearest cell."""
     level = play.level
     for area in level.areas():
         if area_name(area) == name:
@@ -168,7 +168,7 @@ def go_to(play: NetHackPlay, name: str, *, whole_level: bool) -> str:
 
 
 def move_to(play: NetHackPlay, column: int, row: int) -> str:
-    """Walk to a cell given by its column and row on the map."""
+    """Walk to a cell, given its column and row on the map."""
     cell = row * grid.COLUMNS + column
     if (
         not 0 <= column < grid.COLUMNS
@@ -193,7 +193,7 @@ def climb(play: NetHackPlay, way: str) -> str:
 
 
 def open_door(play: NetHackPlay, name: str, key: str) -> str:
-    """Walk to a door of this area (``door 2``) and open (``o``) or close (``c``) it."""
+    """Walk to a door of this area (``door 2``) and open it (key ``o``) or close it (``c``)."""
     cell = find_target(play, name, whole_level=False)
     if cell not in play.level.doors:
         raise Impossible(f"{name} is no door.")
@@ -221,7 +221,7 @@ def kick(play: NetHackPlay, what: str) -> str:
     if not play.is_shut(cell):
         raise Impossible(f"There is nothing to kick at {what}.")
     _stand_beside(play, cell)
-    for _ in range(_MOST_KICKS):
+    for _ in range(_MAX_KICKS):
         _kick(play, grid.direction_to(play.here, cell))
         if not play.is_shut(cell):
             return "The way is open."
@@ -235,7 +235,7 @@ def _kick(play: NetHackPlay, word: str) -> None:
 
 
 def push_through(play: NetHackPlay, word: str) -> str:
-    """Go one step in a direction, through anything."""
+    """Go one step in a direction, whatever is there."""
     play.press(DIRECTION_KEYS[word])
     return ""
 
@@ -244,11 +244,11 @@ def push_through(play: NetHackPlay, word: str) -> str:
 
 
 def fight(play: NetHackPlay, name: str) -> str:
-    """Fight a creature in view hand to hand until it is gone."""
+    """Fight a creature in view until it is gone."""
     target = _nearest(play, name)
     if target is None:
         raise Impossible(f"You see no {name} to fight.")
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if grid.distance(play.here, target.cell) > 1:
             _approach(play, target)
         else:
@@ -262,7 +262,7 @@ def fight(play: NetHackPlay, name: str) -> str:
 
 
 def _nearest(play: NetHackPlay, name: str, near: int | None = None) -> Creature | None:
-    """Return the nearest creature of a name; after a blow only one close to where it was."""
+    """Return the nearest creature of a name; after a blow, only one close to its last place."""
     found = [b for b in play.level.creatures if name in (b.label, b.name)]
     if near is not None:
         found = [being for being in found if grid.distance(being.cell, near) <= 2]
@@ -278,9 +278,9 @@ def _approach(play: NetHackPlay, target: Creature) -> None:
 
 
 class Use(NamedTuple):
-    """A command that takes a thing of some classes from the pack.
+    """A command for things of some classes in the pack.
 
-    The thing's name must have the remark ``words`` (``being worn``), and not ``unlike``.
+    The thing's name must have the remark ``words`` (such as ``being worn``) and lack ``unlike``.
     """
 
     key: int
@@ -302,14 +302,14 @@ USES = {
     "zap": Use(ord("z"), ("wand",)),
     "throw": Use(ord("t"), ("weapon", "gem")),
     "drop": Use(ord("d"), ()),
-    "tip": Use(_META | ord("T"), ()),
-    "dip": Use(_META | ord("d"), ()),
+    "tip": Use(_META_BIT | ord("T"), ()),
+    "dip": Use(_META_BIT | ord("d"), ()),
 }
-"""Verb to its command; an empty tuple of kinds stands for all."""
+"""Commands by verb; an empty tuple of kinds stands for all kinds."""
 
 
 def find_item(play: NetHackPlay, words: str) -> PackItem:
-    """Return the thing in the pack that words mean: a letter, a name, or a name and a letter."""
+    """Return a thing in the pack by its letter, its name, or both."""
     items = play.screen.items
     letter = re.search(r"(?:^|\()([a-zA-Z$])\)?$", words)
     named = [item for item in items if letter is not None and item.letter == letter[1]]
@@ -321,10 +321,10 @@ def find_item(play: NetHackPlay, words: str) -> PackItem:
 
 
 def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: str = "") -> str:
-    """Use a thing from the pack, answering the game's questions about it.
+    """Use a thing from the pack, and answer the game's questions about it.
 
-    ``verb`` is a key of :data:`USES`; ``direction`` is for a wand or a throw, ``other`` to dip
-    into.
+    ``verb`` is a key of :data:`USES`; ``direction`` is for wands and throws, ``other`` for the
+    thing to dip into.
     """
     letters = [find_item(play, words).letter]
     letters += [find_item(play, other).letter] if other else []
@@ -337,23 +337,23 @@ def use(play: NetHackPlay, verb: str, words: str, direction: str = "", other: st
             return letters.pop(0)
         if "direction" in prompt.text and direction:
             return DIRECTION_KEYS[direction]
-        # The question is about things here; the pack was meant.
+        # this question is about things on the floor, not in the pack
         here = re.search(r"(?:here|fountain|sink|pool)\b.*\[yn", prompt.text)
         return "n" if here else ()
 
-    _converse(play, answer)
+    _answer_questions(play, answer)
     return ""
 
 
-def _converse(
+def _answer_questions(
     play: NetHackPlay, answer: Callable[[GamePrompt], Keys], *, agree: bool = False
 ) -> bool:
-    """Answer the game's questions until one has no answer; True if it agreed to one.
+    """Answer the game's questions until ``answer`` has none; True if one was agreed to.
 
-    ``agree`` says yes to the first question that takes yes or no.
+    ``agree`` says yes to the first yes-or-no question.
     """
     agreed = False
-    for _ in range(_MOST_QUESTIONS):
+    for _ in range(_MAX_QUESTIONS):
         prompt = play.screen.prompt
         if prompt is None:
             break
@@ -369,26 +369,28 @@ def _converse(
 
 
 def use_here(play: NetHackPlay, verb: str) -> str:
-    """Eat or quaff a thing here, not in the pack."""
+    """Eat or quaff a thing on the floor here."""
 
     def answer(prompt: GamePrompt) -> Keys:
         return (ESCAPE,) if prompt.kind == "key" and "or ?*]" in prompt.text else ()
 
     play.press(USES[verb].key, asks=True)
-    return "" if _converse(play, answer, agree=True) else f"There is nothing to {verb} here."
+    return (
+        "" if _answer_questions(play, answer, agree=True) else f"There is nothing to {verb} here."
+    )
 
 
 def pick_up(play: NetHackPlay) -> str:
-    """Take all things that are here."""
+    """Take all things here."""
     play.press(",", asks=True)
-    _converse(play, lambda prompt: (",", ENTER) if prompt.kind == "menu" else ())
+    _answer_questions(play, lambda prompt: (",", ENTER) if prompt.kind == "menu" else ())
     if play.screen.prompt is None:
         play.press(":")
     return ""
 
 
 def loot(play: NetHackPlay) -> str:
-    """Open a container that is here and take all out of it."""
+    """Open a container here and take everything out of it."""
 
     def answer(prompt: GamePrompt) -> Keys:
         if prompt.kind != "menu":
@@ -398,20 +400,20 @@ def loot(play: NetHackPlay) -> str:
             return "o"
         return ("A", ENTER) if "A" in letters else (",", ENTER)
 
-    play.press(_META | ord("l"), asks=True)
-    return "" if _converse(play, answer, agree=True) else "There is nothing to loot here."
+    play.press(_META_BIT | ord("l"), asks=True)
+    return "" if _answer_questions(play, answer, agree=True) else "There is nothing to loot here."
 
 
 def pray(play: NetHackPlay) -> str:
-    """Pray to your god."""
-    play.press(_META | ord("p"), asks=True)
+    """Pray."""
+    play.press(_META_BIT | ord("p"), asks=True)
     if play.screen.prompt is not None:
         play.press("y")
     return ""
 
 
 def here_only(play: NetHackPlay, key: int) -> str:
-    """Give a command about this very place, its first question answered with yes."""
+    """Give a command about this place, and answer its first question with yes."""
     play.press(key, asks=True)
     prompt = play.screen.prompt
     if prompt is not None and prompt.kind == "key" and "[yn" in prompt.text:
@@ -420,14 +422,14 @@ def here_only(play: NetHackPlay, key: int) -> str:
 
 
 def pay(play: NetHackPlay) -> str:
-    """Pay the shopkeeper for all."""
+    """Pay the shopkeeper for everything."""
     play.press("p", asks=True)
-    _converse(play, lambda prompt: "y" if "[yn" in prompt.text else ())
+    _answer_questions(play, lambda prompt: "y" if "[yn" in prompt.text else ())
     return ""
 
 
 def cast(play: NetHackPlay, letter: str, direction: str) -> str:
-    """Open the list of spells, or cast one of them."""
+    """Open the list of spells, or cast a spell."""
     play.press("Z", asks=bool(letter))
     if letter and play.screen.prompt is not None:
         play.press(letter, asks=True)

@@ -1,6 +1,6 @@
-"""Tracker: all levels as far as they were seen, and what happened since the last report.
+"""Track all levels as far as they were seen, and the events since the last report.
 
-Both descriptors and the engine facts are read off this one tracker.
+Both descriptions and the engine facts use this tracker.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _DUNGEONS = {
 _LOCKED = re.compile(r"\bThis door is locked\b|\bdoor is locked\b")
 _SHOP = re.compile(r"[Ww]elcome(?: again)? to [\w' -]+?'s? ([\w' -]+?)!")
 _TEMPLE = re.compile(r"You (?:have a (?:strange )?forbidding feeling|experience a sense of peace)")
-_LIFTED = re.compile(r"see no objects here|(?:^|[.!] )[a-zA-Z$] - ")
+_PICKED_UP = re.compile(r"see no objects here|(?:^|[.!] )[a-zA-Z$] - ")
 _HUNGER = ("satiated", "", "hungry", "weak from hunger", "fainting", "fainted", "starved")
-_LOADS = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
+_ENCUMBRANCE = ("", "burdened", "stressed", "strained", "overtaxed", "overloaded")
 _CONDITIONS = (
     "turning to stone", "turning to slime", "strangled", "food poisoned", "terminally ill",
     "blind", "deaf", "stunned", "confused", "hallucinating", "levitating", "flying", "riding",
@@ -31,7 +31,7 @@ _CONDITIONS = (
 
 
 class AreaEntry(NamedTuple):
-    """An entry in the list of an area; only doors have a state."""
+    """An entry in the listing of an area; only doors have a state."""
 
     name: str
     cell: int
@@ -39,7 +39,7 @@ class AreaEntry(NamedTuple):
 
 
 class AreaListing(NamedTuple):
-    """Complete contents of an area: it holds nothing else."""
+    """A complete listing of an area's contents."""
 
     area: Area
     kind: str
@@ -51,7 +51,7 @@ class AreaListing(NamedTuple):
 
 
 class Status(NamedTuple):
-    """Shown numbers of the status line."""
+    """Numbers of the status line."""
 
     hp: int
     max_hp: int
@@ -67,10 +67,10 @@ class Status(NamedTuple):
 
     @classmethod
     def of(cls, screen: Screen) -> Status:
-        """Read the status off a screen."""
+        """Read the status of a screen."""
         s = screen.status
         hunger = _HUNGER[s[21]] if 0 <= s[21] < len(_HUNGER) else ""
-        load = _LOADS[s[22]] if 0 <= s[22] < len(_LOADS) else ""
+        load = _ENCUMBRANCE[s[22]] if 0 <= s[22] < len(_ENCUMBRANCE) else ""
         ill = [name for bit, name in enumerate(_CONDITIONS) if s[25] >> bit & 1] if s[25] else ()
         conditions = tuple(filter(None, (hunger, load, *ill)))
         return cls(
@@ -81,9 +81,9 @@ class Status(NamedTuple):
 class Tracker:
     """A tracker of everything seen in a game.
 
-    Since the last :meth:`begin_report`: ``messages``, ``passed`` (areas as they were left),
-    ``arrival`` (stairs taken) and ``news`` (kinds of things new on a level). ``facing`` is the cell
-    that the last key with a direction was about; ``climbs`` maps stairs taken to where they led.
+    Since the last :meth:`begin_report`: ``messages``, ``passed`` (listings of areas on leaving
+    them), ``arrival`` (stairs taken) and ``news`` (kinds of things new on a level). ``facing`` is
+    the target cell of the last direction key; ``climbs`` maps taken stairs to their other ends.
     """
 
     def __init__(self, screen: Screen):
@@ -105,19 +105,19 @@ class Tracker:
         self.update(screen)
 
     def begin_report(self) -> None:
-        """Begin the next report: all events so far were reported."""
+        """Begin the next report, and forget the events reported so far."""
         self.passed, self.messages, self.news = {}, [], []
         self.merged, self.arrival = [], None
 
     def update(self, screen: Screen, key: str = "") -> None:
-        """Take in the screen after a key, which is ``up`` or ``down`` for stairs."""
+        """Update from the screen after a key; ``key`` is ``up`` or ``down`` for stairs."""
         before, old = self.screen, self.level
         left, stood = (old.current, before.here) if old.name else (0, -1)
         asked = screen.prompt.text if screen.prompt is not None else ""
         said = screen.message.replace(asked, "").strip() if asked else screen.message
         if said:
             self.messages.append(said)
-        if screen.done or screen.status[20] == 0:  # the map is gone
+        if screen.done or screen.status[20] == 0:  # the map is hidden
             return
         self.screen = screen
         self.status = Status.of(screen)
@@ -137,21 +137,21 @@ class Tracker:
         self.merged += [(level, gone, kept) for gone, kept in level.take_merged()]
         if level is not old and old.name:
             old.creatures = ()
-            self._pass(old, left)
+            self._record_passed(old, left)
             if key and stood in old.features:
                 self.arrival = (old.features[stood], left, old)
                 self.climbs[old.name, stood] = (level.name, screen.here)
         elif left and left != level.current:
-            self._pass(level, left)
+            self._record_passed(level, left)
         if screen.message:
             self._read(screen)
 
-    def _pass(self, level: Level, area: Area) -> None:
+    def _record_passed(self, level: Level, area: Area) -> None:
         if area:
             self.passed[level.name, area] = listing(level, area)
 
     def _read(self, screen: Screen) -> None:
-        """Read the messages' information about the map."""
+        """Read information about the map in the messages."""
         message, level, here = screen.message, self.level, screen.here
         if "locked" in message and _LOCKED.search(message):
             level.lock(self.facing)
@@ -161,11 +161,11 @@ class Tracker:
             level.kinds.setdefault(max(inside, default=level.current), shop[1].lower())
         elif _TEMPLE.search(message) and level.current > 0:
             level.kinds.setdefault(level.current, "temple")
-        if here in level.items and _LIFTED.search(message):
+        if here in level.items and _PICKED_UP.search(message):
             del level.items[here]
 
     def stairs_here(self, words: str) -> None:
-        """Read the stairs under the player off the message of the look command."""
+        """Read the stairs under the player in the message of the look command."""
         for name in (
             *("staircase up", "staircase down", "ladder up", "ladder down"),
             *("altar", "fountain", "opulent throne", "sink"),
@@ -177,13 +177,13 @@ class Tracker:
     # ------------------------------------------------------------ reports
 
     def here(self) -> AreaListing:
-        """Return the things at the player's place."""
+        """Return the things at the player's cell."""
         return listing(self.level, self.level.current)
 
     def unreported(self) -> list[tuple[Level, AreaListing]]:
-        """Return areas passed since the last report and not reported as they were left.
+        """Return areas passed since the last report whose last state was not reported.
 
-        Creatures that were seen elsewhere since then are left out.
+        Creatures seen elsewhere since then are omitted.
         """
         if not self.passed:
             return []
@@ -199,7 +199,7 @@ class Tracker:
         return found
 
     def note_report(self, level: Level, shown: AreaListing) -> None:
-        """Note that a listing was shown."""
+        """Record that a listing was reported."""
         self._reported[level.name, shown.area] = shown
 
 

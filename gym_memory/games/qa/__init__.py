@@ -1,4 +1,4 @@
-"""Multi-hop question answering: official formats and metrics, and a corpus of our own."""
+"""Multi-hop question answering with official formats and metrics, and an included corpus."""
 
 from gym_memory.games.qa.env import MultiHopQA
 

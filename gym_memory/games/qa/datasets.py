@@ -1,7 +1,7 @@
-"""Data sets of questions, and their official scores: the corpus that ships, HotpotQA, MuSiQue.
+"""Data sets of questions with their official scores: isles (included), HotpotQA, MuSiQue.
 
-A file is a JSON array (HotpotQA) or JSON lines (MuSiQue, and many mirrors of HotpotQA). The fields
-of its records show which of the two formats it has.
+A file is a JSON array (HotpotQA) or JSON lines (MuSiQue and many mirrors of HotpotQA). The fields
+of its records tell the formats apart.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["CLOSED_ANSWERS", "DATASETS", "QA_DATA", "Dataset", "Hop", "Passage",
 __all__ += ["exact_match", "f1", "load_dataset", "normalize_answer", "read_questions"]
 
 QA_DATA = "QA_DATA"
-"""Environment variable that names the folder with the official files."""
+"""Environment variable with the folder of the official files."""
 
 _OFFICIAL = {
     "hotpotqa": {
@@ -45,16 +45,16 @@ _SOURCES = {
     "hotpotqa": "https://hotpotqa.github.io",
     "musique": "https://github.com/stonybrooknlp/musique",
 }
-_OURS = {"isles": ("isles_musique.jsonl", "isles_hotpot.jsonl")}
+_INCLUDED = {"isles": ("isles_musique.jsonl", "isles_hotpot.jsonl")}
 
-DATASETS = (*_OURS, *_OFFICIAL)
-"""Names of data sets; ``isles``, made up by us, is the one that needs no download."""
+DATASETS = (*_INCLUDED, *_OFFICIAL)
+"""Names of data sets; only ``isles``, which is fictional, needs no download."""
 
 
 class Passage(NamedTuple):
-    """A paragraph under a title, which several passages may share in MuSiQue.
+    """A paragraph with a title, which several passages may share in MuSiQue.
 
-    ``supporting`` has positions of the sentences that the answer needs; none in a distractor.
+    ``supporting`` has the positions of sentences that the answer needs; none in a distractor.
     """
 
     title: str
@@ -63,14 +63,14 @@ class Passage(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the title on a line of its own, then the whole paragraph."""
+        """Return the title on its own line, then the paragraph."""
         return f"{self.title}\n{' '.join(''.join(self.sentences).split())}"
 
 
 class Hop(NamedTuple):
-    """A step towards an answer (MuSiQue): a question, its answer and its passage.
+    """A step towards an answer (MuSiQue), with a question, its answer and its passage.
 
-    ``#1`` in the question means the answer of hop 1; the passage is -1 where the file names none.
+    ``#1`` in the question means the answer of hop 1; the passage is -1 if the file names none.
     """
 
     question: str
@@ -79,10 +79,10 @@ class Hop(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question with its passages, distractors among them, and its answer with aliases.
+    """A question with its passages, including distractors, and its answer with aliases.
 
     ``kind`` is ``bridge`` or ``comparison`` (HotpotQA), ``2hop`` to ``4hop`` (MuSiQue); ``closed``
-    is True if ``yes`` and ``no`` are right or wrong as a whole (HotpotQA).
+    is True if ``yes`` and ``no`` get no partial score (HotpotQA).
     """
 
     id: str
@@ -100,7 +100,7 @@ class Question(NamedTuple):
 
 
 def read_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
-    """Read a file of either format, without the questions marked as unanswerable."""
+    """Read a file of either format, without unanswerable questions."""
     name = os.fspath(path)
     try:
         text = read_bytes(Path(path).expanduser(), LARGEST_JSON).decode()
@@ -146,7 +146,7 @@ def _hotpotqa(record: Mapping[str, Any]) -> Question:
     passages = []
     for title, sentences in record["context"]:
         pieces = tuple(map(_text, sentences))
-        # A few official records point past the end of their paragraph.
+        # some official records point past the end of their paragraph
         supporting = tuple(i for i in facts.get(title, ()) if 0 <= i < len(pieces))
         passages.append(Passage(_text(title), pieces, supporting))
     return Question(
@@ -196,8 +196,8 @@ def _text(value: object) -> str:
 class Dataset(NamedTuple):
     """Questions by task id (``name/split/id``), in the order in which seeds play them.
 
-    Official files are sorted by kind, so the order is a shuffle by the hash of the id: any range of
-    seeds is a fair sample. ``fingerprint`` is the beginning of the files' sha256.
+    Official files are sorted by kind, so questions are shuffled by the hash of their id, and any
+    range of seeds is a fair sample. ``fingerprint`` is a prefix of the files' sha256.
     """
 
     name: str
@@ -209,17 +209,19 @@ class Dataset(NamedTuple):
 def load_dataset(
     name: str = "isles", split: str = "dev", path: str | os.PathLike[str] | None = None
 ) -> Dataset:
-    """Load one of :data:`DATASETS`, or an official file; kept until the file changes."""
+    """Load one of :data:`DATASETS`, or an official file; cached until the file changes."""
     if path is not None:
         if not isinstance(path, str | os.PathLike):
             raise InvalidArgumentError(f"expected path as text, got {type(path).__name__}")
         file = Path(path).expanduser()
-        return _load(file.stem, "file", (_stamped(file),))
-    if name in _OURS:
+        return _load(file.stem, "file", (_with_stamp(file),))
+    if name in _INCLUDED:
         if split != "dev":
             raise UnknownNameError("split", str(split), ["dev"])
         folder = resources.files("gym_memory.games.qa").joinpath("data")
-        return _load(name, split, tuple(_stamped(Path(str(folder / f))) for f in _OURS[name]))
+        return _load(
+            name, split, tuple(_with_stamp(Path(str(folder / f))) for f in _INCLUDED[name])
+        )
     if name not in _OFFICIAL:
         raise UnknownNameError("dataset", str(name), DATASETS)
     if split not in _OFFICIAL[name]:
@@ -231,11 +233,11 @@ def load_dataset(
             f"download it from {_SOURCES[name]}, then: export {QA_DATA}=<its folder>",
             f"MultiHopQA?dataset={name}",
         )
-    return _load(name, split, (_stamped(file),))
+    return _load(name, split, (_with_stamp(file),))
 
 
-def _stamped(file: Path) -> tuple[str, int, int]:
-    """Return a file with its time and size, which are the key of what was read."""
+def _with_stamp(file: Path) -> tuple[str, int, int]:
+    """Return a file with its time and size, the key of the cache."""
     try:
         found = file.stat()
     except OSError as error:
@@ -257,17 +259,17 @@ def _load(name: str, split: str, files: tuple[tuple[str, int, int], ...]) -> Dat
 
 # ------------------------------------------------------------ the official scores
 
-# Both data sets normalize alike and take the best over all accepted answers.
+# Both data sets normalize alike and take the best score over all accepted answers.
 
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})
-"""HotpotQA's answers that are right or wrong as a whole: they share no words with any other."""
+"""HotpotQA's answers without a partial score."""
 
 _SCORING_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize_answer(text: str) -> str:
-    """Return the form in which answers are compared.
+    """Normalize an answer for comparison.
 
     >>> normalize_answer(" The  7 Habits, of U.S. people!")
     '7 habits of us people'
@@ -277,7 +279,7 @@ def normalize_answer(text: str) -> str:
 
 
 def exact_match(answer: str, accepted: Iterable[str]) -> float:
-    """Return 1.0 if the answer equals one that is accepted, else 0.0."""
+    """Return 1.0 if the answer equals an accepted one, else 0.0."""
     given = normalize_answer(answer)
     return float(any(given == normalize_answer(right) for right in accepted))
 
@@ -285,8 +287,7 @@ def exact_match(answer: str, accepted: Iterable[str]) -> float:
 def f1(answer: str, accepted: Iterable[str], *, closed: Iterable[str] = ()) -> float:
     """Return the best F1 over words with an accepted answer, in [0, 1].
 
-    ``closed`` are normalised answers that are right or wrong as a whole, such as
-    :data:`CLOSED_ANSWERS`.
+    ``closed`` has normalized answers without a partial score, such as :data:`CLOSED_ANSWERS`.
     """
     given, whole = normalize_answer(answer), frozenset(closed)
     return max((_f1(given, normalize_answer(right), whole) for right in accepted), default=0.0)

@@ -1,4 +1,4 @@
-"""MultiHopQA: read passages one at a time, then answer a question that needs several of them."""
+"""MultiHopQA: read passages one at a time, then answer a question about several of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gym_memory.graph.schema import clean_name
 __all__ = ["MultiHopQA", "PassageSearch"]
 
 _K1, _B = 1.5, 0.75
-"""BM25's usual saturation of repeated words, and weight of a text's length."""
+"""BM25's usual parameters: saturation of repeated words, weight of the text length."""
 _NEXT = "read next"
 _LOOK = "look"
 _CALL = re.compile(r"(?P<what>search|answer)\s*\[(?P<text>.+)\]", re.IGNORECASE)
@@ -49,31 +49,31 @@ class PassageSearch:
         self._index.index([words(text) for text in texts], show_progress=False)
 
     def ranked(self, query: str) -> list[int]:
-        """Return the positions of all texts, best first; of equal ones the first."""
+        """Return the positions of all texts, best first; ties keep their order."""
         known = [word for word in words(query) if word in self._index.vocab_dict]
         scores = self._index.get_scores(known) if known else np.zeros(self._size)
         return [int(i) for i in np.argsort(-np.round(scores, 5), kind="stable")]
 
 
 class MultiHopQA(TextEnv):
-    """A question to answer from its passages, distractors among them.
+    """A question to answer from passages, some of them distractors.
 
     Actions: ``read next`` shows the first unread passage, its title on the first line;
-    ``search[words]``, if switched on, shows the unread passage that BM25 ranks first; ``look``
+    ``search[words]``, if enabled, shows the unread passage that BM25 ranks first; ``look``
     repeats the question; ``answer[words]`` ends the episode. The reward is the F1 of the answer
     (or its exact match), ``success`` is an exact match.
 
-    The valid actions are ``read next`` while something is unread, and ``look``. Any answer is
-    allowed and none is listed, so the list says nothing of the right one. For policies that only
-    choose, ``candidates`` adds ``yes``, ``no`` and each name and date of the passages read.
+    The valid actions are ``look`` and, while passages are unread, ``read next``. Any answer is
+    allowed but none is listed, so the list reveals nothing. For policies that choose from the list,
+    ``candidates`` adds ``yes``, ``no`` and the names and dates in the passages read so far.
 
     Args:
-        dataset: ``isles`` (ships with the package), ``hotpotqa`` or ``musique``: their official
-            files in the folder ``$QA_DATA``.
-        split: ``dev``, or ``train`` of the official ones.
-        path: A file of HotpotQA's or MuSiQue's format instead.
-        search: True to allow ``search[words]``; takes bm25s.
-        candidates: True to list answers among the valid actions.
+        dataset: ``isles`` (included), or ``hotpotqa`` or ``musique``, with official files in the
+            folder ``$QA_DATA``.
+        split: ``dev``, or ``train`` of the official data sets.
+        path: A file in HotpotQA's or MuSiQue's format, in place of a data set.
+        search: True to allow ``search[words]``; needs bm25s.
+        candidates: True to list candidate answers among the valid actions.
     """
 
     dialect = "prose"
@@ -100,7 +100,7 @@ class MultiHopQA(TextEnv):
             render_mode=render_mode,
         )
         if search:
-            PassageSearch(["a first question"])  # a package that is missing is missed now
+            PassageSearch(["a first question"])  # fails early if the package is missing
         self.metric, self.search, self.candidates = metric, search, candidates
         self._ids = tuple(self._data.questions)
         self._question: Question | None = None
@@ -110,7 +110,7 @@ class MultiHopQA(TextEnv):
 
     @property
     def question(self) -> Question:
-        """Return the question in play, the right answer and the supporting passages included."""
+        """Return the current question, with its answer and supporting passages."""
         if self._question is None:
             raise BackendError("no question is in play: call reset() first")
         return self._question
@@ -124,7 +124,7 @@ class MultiHopQA(TextEnv):
         return self.question.text
 
     def versions(self) -> dict[str, str]:
-        """Return the data set and the first digits of its sha256."""
+        """Return the data set and a prefix of its sha256."""
         return {self._data.name: self._data.fingerprint}
 
     def _introduction(self) -> str:
@@ -203,8 +203,8 @@ class MultiHopQA(TextEnv):
     def oracle(self) -> Oracle:
         """Return the supporting sentences as facts ``title | says | ...``.
 
-        The memory ``oracle`` shows these, which is the paper's row "supporting facts". In
-        ``objects``: the accepted answers, the positions of supporting passages, and the hops.
+        The memory ``oracle`` recalls them, as in the paper's row "supporting facts". ``objects``
+        has the accepted answers, the positions of supporting passages, and the hops.
         """
         question = self.question
         facts = frozenset(

@@ -1,8 +1,8 @@
-"""Extraction rules for encyclopedic prose: a title, then sentences about it.
+"""Extraction rules for encyclopedic prose: a title, followed by sentences about it.
 
-The subject of a sentence is the name at its start, or else the title. Each later name gives a fact:
-the subject, the words before the name, the name. There is no more grammar, so a sentence whose verb
-follows its names is misread. ``docs/question-answering.md`` has an example.
+The subject of a sentence is the name at its start, or else the title. Each later name yields a
+fact: the subject, the words before the name, the name. There is no other grammar, so a sentence
+whose verb follows its names is misread. See ``docs/question-answering.md`` for an example.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gym_memory.graph.schema import clean_name
 __all__ = ["ProseName", "ProseRules", "name_words", "names_in"]
 
 _MAX_TEXT_CHARS = 20_000
-_MOST_WORDS = 10
+_MAX_RELATION_WORDS = 10
 _SENTENCE = re.compile(
     r"[^\n]+?(?:(?<![A-Z])(?<!\b[A-Z][a-z])[.!?]{1,8}[\"”)]*(?=\s|$)|$)", re.MULTILINE
 )
@@ -32,7 +32,7 @@ _KIND = re.compile(
     r"and (?:is|was)|directed|written|based|released|born|founded|best|known) )"
 )
 _PRONOUNS = frozenset(("he", "she", "it", "they", "this", "and", "which", "who", "that"))
-_SHORT = 3
+_MAX_SHORT_WORDS = 3
 _LIST = re.compile(
     r"^[\s,;]*(?:(?:and|or|&|as well as)[\s,]*)?(?:(?:the|a|an)\s*)?$", re.IGNORECASE
 )
@@ -43,7 +43,7 @@ class ProseRules:
     """Extraction rules for one passage."""
 
     general = True
-    """True, since finding facts in English text does not reveal the game that wrote it."""
+    """True, since any English text yields facts, which says nothing about its game."""
 
     @unrewarded
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -79,19 +79,19 @@ class _PassageDraft(Draft):
             return
         names = names_in(sentence, start)
         subject, after = self.topic, start
-        if names and _starts(sentence, names[0].start - start) and self._is_name(names[0]):
+        if names and _is_at_start(sentence, names[0].start - start) and self._is_name(names[0]):
             first = names.pop(0)
             subject, after = self._subject(first), first.end
             if subject != self.topic:
                 self.add(self.topic, "mentions", subject, first.start, first.end)
         kind = _KIND.search(sentence, after - start)
-        if kind is not None and _is_of(sentence[after - start : kind.start()], after > start):
+        if kind is not None and _has_subject(sentence[after - start : kind.start()], after > start):
             span = start + kind.start("kind"), start + kind.end("kind")
             self.add(subject, "is", clean_name(kind["kind"]), *span)
         self._relate(subject, names, sentence, start, after)
 
     def _is_name(self, first: ProseName) -> bool:
-        """True if a sentence begins with a name and not just with a capital letter."""
+        """True if the first word of a sentence is a name and not only capitalized."""
         if first.date or not name_words(first.text):
             return False
         if " " in first.text:
@@ -99,7 +99,7 @@ class _PassageDraft(Draft):
         return first.text.lower() in self._known or self._is_used_as_name(first.text)
 
     def _is_used_as_name(self, text: str) -> bool:
-        """True if the passage has the word inside a sentence or before a verb."""
+        """True if the passage has the word within a sentence or before a verb."""
         if text not in self._named:
             word = re.escape(text)
             within = re.search(rf"[\w,] {word}\b", self._body)
@@ -130,13 +130,13 @@ class _PassageDraft(Draft):
             if before and between == ", " and not name.date and _PLACE.search(relation + " "):
                 self.add(before, "located in", obj, name.start, name.end)
             elif not (relation and _LIST.match(between)):
-                relation = _life(between, name, relation) or _relation(between) or "with"
+                relation = _life_relation(between, name, relation) or _relation(between) or "with"
             if obj != subject:
                 self.add(subject, relation, obj, name.start, name.end)
             before, after = "" if name.date else obj, name.end
 
     def _resolve(self, text: str) -> str:
-        """Return the full name of a short form; learn a new name."""
+        """Return the full name of a short form, and add new names."""
         name = clean_name(text)
         if name in self._forms:
             return self._forms[name]
@@ -151,25 +151,24 @@ class _PassageDraft(Draft):
             self._known.setdefault(word, []).append(name)
 
 
-def _starts(sentence: str, at: int) -> bool:
+def _is_at_start(sentence: str, at: int) -> bool:
     """True if at most an article precedes the position."""
     return sentence[:at].strip(' "“').lower() in ("", "the", "a", "an")
 
 
-def _is_of(gap: str, named: bool) -> bool:
-    """True if *is* belongs to the subject in spite of the words between them.
+def _has_subject(gap: str, named: bool) -> bool:
+    """True if *is* belongs to the subject despite the words between them.
 
-    After a name, these may be none, brackets or an apposition; otherwise a pronoun or a short
-    *the ...*.
+    After a name, these may be brackets or an apposition; otherwise a pronoun or a short *the ...*.
     """
     gap = _BRACKETS.sub("", gap).strip().lower()
     if named:
         return not gap or gap[0] in ',"”'
-    return gap in _PRONOUNS or (gap.startswith("the ") and len(gap.split()) <= _SHORT)
+    return gap in _PRONOUNS or (gap.startswith("the ") and len(gap.split()) <= _MAX_SHORT_WORDS)
 
 
-def _life(between: str, name: ProseName, relation: str) -> str:
-    """Return the relation of a date in brackets: ``(April 1, 1954 – August 5, 1992)``."""
+def _life_relation(between: str, name: ProseName, relation: str) -> str:
+    """Return the relation of a date in brackets, as in ``(April 1, 1954 – August 5, 1992)``."""
     between = between.strip()
     if name.date and between.startswith("(") and not re.search(r"\w", between):
         return "born" if " " in name.text else "from"
@@ -184,7 +183,7 @@ def _relation(between: str) -> str:
     leading = [word for word, _, _ in compound_spans(text, "'’-")]
     while len(leading) > 1 and leading[0] in _PRONOUNS:
         del leading[0]
-    return " ".join(leading[-_MOST_WORDS:]).removesuffix(" the").removesuffix(" a")
+    return " ".join(leading[-_MAX_RELATION_WORDS:]).removesuffix(" the").removesuffix(" a")
 
 
 # Names, titles of works and dates
@@ -196,7 +195,7 @@ _PART = rf"(?:{_ABBREVIATED}|{_WORD})"
 _LINK = r"(?:of the|of|de la|de|del|di|da|du|la|le|van der|van|von|der|al|bin|ibn|and|&)"
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DATE = rf"(?:\d{{1,2}} (?:{_MONTH})|(?:{_MONTH})(?: \d{{1,2}})?)(?:,? \d{{4}})?|[12]\d{{3}}s?"
-_NAMES = re.compile(
+_NAME_OR_DATE = re.compile(
     r"[\"“](?P<quoted>[\w'’][^\"“”\n]{1,80})[\"”]"
     rf"|(?<![\w-])(?P<date>{_DATE})(?![\w-])"
     rf"|(?<!\w)(?P<name>{_PART}(?: (?:{_LINK} )?(?:{_PART}|\d+(?![\w,])))*)"
@@ -217,8 +216,8 @@ their them then there these they this those though three through thus to today t
 until up upon us was we were what when where whereas whether which while who whom whose why will
 with within without would yet you your
 """
-_NO_NAMES = frozenset(_SMALL_WORDS.split())
-"""Words at the start of a sentence that are not names."""
+_COMMON_WORDS = frozenset(_SMALL_WORDS.split())
+"""Capitalized words at the start of a sentence that are no names."""
 
 
 class ProseName(NamedTuple):
@@ -237,7 +236,7 @@ def names_in(text: str, start: int = 0) -> list[ProseName]:
     ['1913', 'Ann Lee of Ely', 'The Sea', 'Duke']
     """
     names: list[ProseName] = []
-    for found in _NAMES.finditer(text):
+    for found in _NAME_OR_DATE.finditer(text):
         if found["quoted"] is not None:
             inner = found["quoted"].strip(" ,.;")
             if inner:
@@ -246,26 +245,26 @@ def names_in(text: str, start: int = 0) -> list[ProseName]:
             names.append(ProseName(found["date"], start + found.start(), start + found.end(), True))
         else:
             rest = text[found.start() : found.end() + 2]
-            names += _proper(found["name"], start + found.start(), rest)
+            names += _split_run(found["name"], start + found.start(), rest)
     return names
 
 
-def _proper(text: str, start: int, rest: str) -> list[ProseName]:
-    """Return the names in a run of capitalized words, without small words at the ends."""
+def _split_run(text: str, start: int, rest: str) -> list[ProseName]:
+    """Return the names in a run of capitalized words, without common words at the ends."""
     names = []
     begin = 0
     for cut in [*_JOINED.finditer(text), None]:
         end = cut.start() if cut else len(text)
         piece, at = text[begin:end], start + begin
         words = piece.split(" ")
-        while words and words[0].lower() in _NO_NAMES:
+        while words and words[0].lower() in _COMMON_WORDS:
             at += len(words.pop(0)) + 1
         if words and words[0].isdigit():  # "In 1913 Ann"
             number = words.pop(0)
             if len(number) == 4:
                 names.append(ProseName(number, at, at + 4, True))
             at += len(number) + 1
-        while words and words[-1].lower() in _NO_NAMES:
+        while words and words[-1].lower() in _COMMON_WORDS:
             words.pop()
         piece = " ".join(words)
         short = piece.removesuffix("'s").removesuffix("’s").rstrip("'’-–")
@@ -278,9 +277,9 @@ def _proper(text: str, start: int, rest: str) -> list[ProseName]:
 
 
 def name_words(name: str) -> list[str]:
-    """Return the distinctive words of a name, in lower case and without marks.
+    """Return the distinctive words of a name, in lower case without punctuation.
 
     >>> name_words("Buechner & Orth, Jr.")
     ['buechner', 'orth', 'jr']
     """
-    return [w for w in words(name) if w not in _NO_NAMES]
+    return [w for w in words(name) if w not in _COMMON_WORDS]

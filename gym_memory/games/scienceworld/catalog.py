@@ -1,6 +1,6 @@
-"""ScienceWorld's tasks, variations and splits, and the selection of CLIN's paper.
+"""List ScienceWorld's tasks, variations and splits, and the selection of CLIN's paper.
 
-It is data, so that a list of tasks needs no Java; a test compares it with the engine.
+This is data, so listing tasks needs no Java; a test compares it with the engine.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ SPLITS = ("train", "dev", "test", "clin")
 
 _DATA = tomllib.loads((files(__package__) / "catalog.toml").read_text("utf-8"))
 TASKS: dict[str, tuple[str, int]] = {name: tuple(task) for name, task in _DATA["tasks"].items()}
-"""Name of a task to its number in the ScienceWorld paper and its number of variations."""
+"""Tasks by name, with their number in the ScienceWorld paper and number of variations."""
 
 SIMPLIFICATIONS = (
     "easy", "noElectricalAction", "openContainers", "openDoors", "selfWateringFlowerPots",
     "teleportAction",
 )  # fmt: skip
-"""Simplifications of the game. ``easy`` is what the engine means by it: all but
-``openContainers``, and but ``noElectricalAction`` where a task needs electricity."""
+"""Simplifications of the game. As in the engine, ``easy`` means all but ``openContainers``, and
+in tasks with electricity all but ``noElectricalAction``."""
 
 ELECTRICAL = frozenset(
     name for name in TASKS if "power-component" in name or "conductivity" in name
 )
-"""Tasks that need the actions which ``noElectricalAction`` takes away."""
+"""Tasks that need the actions removed by ``noElectricalAction``."""
 
 
 class ClinTask(NamedTuple):
     """A row of CLIN's Table 1 (arXiv 2310.10134).
 
-    ``short`` is the paper's name, ``length`` its mark ``S`` or ``L``, ``n`` counts the first
-    variations of the test split, ``published`` has the mean final score by system.
+    ``short`` is the paper's name of the task, ``length`` its class ``S`` or ``L``, ``n`` the number
+    of test variations that it uses, and ``published`` the mean final score by system.
     """
 
     short: str
@@ -52,14 +52,14 @@ CLIN = tuple(
     ClinTask(short, length, task, n, dict(zip(_DATA["clin"]["systems"], scores, strict=True)))
     for short, length, task, n, scores in _DATA["clin"]["rows"]
 )
-"""CLIN's 18 tasks with their 164 test variations; tasks with electricity are left out there."""
+"""CLIN's 18 tasks with 164 test variations; the paper omits tasks with electricity."""
 
 
 def _plain(name: str) -> str:
     return name.lower().replace("&", "")
 
 
-_CALLED = {
+_TASK_BY_NAME = {
     **{name: name for name in TASKS},
     **{number: name for name, (number, _) in TASKS.items()},
     **{_plain(row.short): row.task for row in CLIN},
@@ -67,19 +67,19 @@ _CALLED = {
 
 
 def find_task(name: str) -> str:
-    """Return ScienceWorld's name of a task, given by name, number or CLIN's short name.
+    """Return the name of a task, given its name, number or CLIN's short name.
 
     >>> find_task("1-1"), find_task("Temp1"), find_task("boil")
     ('boil', 'use-thermometer', 'boil')
     """
-    task = _CALLED.get(_plain(str(name)))
+    task = _TASK_BY_NAME.get(_plain(str(name)))
     if task is None:
         raise UnknownNameError("task", str(name), [*TASKS, *(row.short for row in CLIN)])
     return task
 
 
 def clin_task(task: str) -> ClinTask | None:
-    """Return CLIN's row of a task; None if the paper leaves the task out."""
+    """Return CLIN's row of a task; None if the paper omits it."""
     return next((row for row in CLIN if row.task == task), None)
 
 

@@ -1,9 +1,8 @@
-"""ScienceWorld engine in its Java process, called through ``java/FastServer.java``.
+"""Run the ScienceWorld engine in a Java process, through ``java/FastServer.java``.
 
-World, parser, score and valid actions are the engine's; two things make episodes repeatable.
-``-XX:hashCode=2`` gives hash sets the order of insertion, which Java else draws for each object.
-The list of valid actions draws from a generator of its own, seeded each time, and so no longer
-changes how animals move.
+World, parser, score and valid actions are the engine's. Two changes make episodes repeatable:
+``-XX:hashCode=2`` replaces random hash codes, so hash sets have a fixed order, and the list of
+valid actions uses its own seeded generator, so it no longer changes how animals move.
 """
 
 from __future__ import annotations
@@ -43,26 +42,26 @@ _JAVA_OPTIONS = (
     "-XX:Tier4CompileThreshold=200000",
     "-XX:Tier4BackEdgeThreshold=600000",
 )
-"""A bounded heap (unbounded, it grows to 1.8 GB), no collector threads, repeatable hash codes, no
-files of counters, which a killed process leaves behind; and a method has to be called some sixteen
-times as often as usual before it is compiled with all care: over 80 episodes that compiling takes
-5 CPU-s (10 at four times as often, more at once), which each of two processes pays."""
+"""Options for a bounded heap (else it grows to 1.8 GB), no collector threads, repeatable hash
+codes, no counter files (a killed process leaves them behind), and a threshold of optimizing
+compilation some sixteen times as high as usual: over 80 episodes, compiling then takes 5 CPU-s
+(10 at four times)."""
 _ANSWER_SECONDS = 120.0
-"""Time that a call may take; a step takes milliseconds, a world some seconds on a busy machine."""
-_MOST_IDLE = 2
-"""Processes that wait for their next environment, at most."""
+"""Time limit of a call; a step takes milliseconds, a new world seconds on a busy machine."""
+_MAX_IDLE = 2
+"""Most idle processes to keep for the next environment."""
 _PURPOSE = "ScienceWorld"
 _FAST_JAR = Path(__file__).parent / "java" / "fast.jar"
-_BREAK = "\x1f"
+_SEPARATOR = "\x1f"
 
 
 class EngineAnswer(NamedTuple):
-    """An answer of the engine to a command.
+    """An answer of the engine.
 
     Attributes:
         score: In [-100, 100].
-        completed: True if the task ended, well or badly.
-        inventory: In words; empty where it was not requested.
+        completed: Whether the task ended, won or lost.
+        inventory: Inventory text; empty if not requested.
     """
 
     text: str
@@ -75,7 +74,7 @@ def check_installed() -> str:
     """Return the version of the ScienceWorld package.
 
     Raises:
-        MissingDependencyError: The package or Java is absent.
+        MissingDependencyError: The package or Java is missing.
     """
     check_package("scienceworld", "scienceworld", "ScienceWorld's tasks")
     if shutil.which("java") is None:
@@ -86,7 +85,7 @@ def check_installed() -> str:
 
 
 def _engine_jar() -> Path:
-    """Return the package's jar without an import, which would set up the root logger."""
+    """Return the path of the package's jar; importing it would configure the root logger."""
     found = find_spec("scienceworld")
     assert found is not None
     assert found.submodule_search_locations
@@ -94,20 +93,20 @@ def _engine_jar() -> Path:
 
 
 class ScienceWorldEngine:
-    """One world in a Java process, which keeps global state.
+    """An engine in a Java process of its own, since it has global state.
 
     Args:
-        answer_seconds: Seconds that a call may take before the process counts as stopped.
+        answer_seconds: Time limit of a call, in seconds, before the process is killed.
     """
 
     def __init__(self, answer_seconds: float = _ANSWER_SECONDS) -> None:
         self.answer_seconds = answer_seconds
-        """May be changed between calls."""
+        """Time limit of a call, in seconds; may be changed between calls."""
         check_installed()
         self._py4j = require("py4j.java_gateway", "scienceworld", _PURPOSE)
         self._errors = (require("py4j.protocol", "scienceworld", _PURPOSE).Py4JError, OSError)
         self._owner = os.getpid()
-        litter = cache_dir() / "scienceworld"  # the engine writes a list of types where it runs
+        litter = cache_dir() / "scienceworld"  # the engine writes a file into its working folder
         try:
             litter.mkdir(parents=True, exist_ok=True)
             port, token, self._process = self._py4j.launch_gateway(
@@ -116,10 +115,10 @@ class ScienceWorldEngine:
                 cwd=str(litter),
                 die_on_exit=True,
                 return_proc=True,
-                enable_auth=True,  # else any user of the machine could run code in the process
+                enable_auth=True,  # without a token, any local user could run code in the process
             )
-            # No word to Java when Python lets go of an object: that might be said by a forked
-            # process, or to another engine that has got the port of one that died.
+            # Do not notify Java when Python frees an object: the message might come from a forked
+            # process, or reach another engine on the port of one that died.
             self.gateway = self._py4j.JavaGateway(
                 gateway_parameters=self._py4j.GatewayParameters(
                     port=port,
@@ -129,19 +128,19 @@ class ScienceWorldEngine:
                 ),
                 java_process=self._process,
             )
-            """Of py4j, to the Java process."""
-            self._watch = _Watch(self._process, self.answer_seconds)
+            """Gateway of py4j to the Java process."""
+            self._watch = _Watchdog(self._process, self.answer_seconds)
             self._fast = self.gateway.jvm.gymmemory.FastServer()
             self._server = self._fast.server()
             self._watch.due = math.inf
         except (*self._errors, ValueError) as error:
             raise BackendError(f"Java does not start the ScienceWorld engine: {error}") from error
-        _all.add(self)
-        _without_tracebacks()
+        _engines.add(self)
+        _silence_py4j()
 
     @property
     def port(self) -> int:
-        """Return the port on which the process listens; it needs a random token."""
+        """Return the port on which the process listens, protected by a random token."""
         return int(self.gateway.gateway_parameters.port)
 
     @property
@@ -151,11 +150,11 @@ class ScienceWorldEngine:
 
     @property
     def usable(self) -> bool:
-        """True if the process lives and was started by this Python process, not before a fork."""
+        """True if the process is alive and not inherited by a fork."""
         return self._owner == os.getpid() and self._process.poll() is None
 
     def _ask(self, call: Callable[[], Any]) -> Any:
-        """Make a call by its deadline; py4j asks Java already where a method is looked up."""
+        """Make a call within its time limit; in py4j, looking up a method is a call, too."""
         self._watch.due = time.monotonic() + self.answer_seconds
         try:
             return call()
@@ -172,7 +171,7 @@ class ScienceWorldEngine:
     # ------------------------------------------------------------ one episode
 
     def load(self, task: str, variation: int, simplification: str) -> str:
-        """Build the world of a task and return the description of its first room.
+        """Load a task and return the description of its first room.
 
         Raises:
             BackendError: The engine died or does not know the task.
@@ -183,7 +182,7 @@ class ScienceWorldEngine:
         return str(self._ask(lambda: self._server.freeActionLook()))
 
     def gold_path(self, task: str, variation: int, simplification: str) -> tuple[str, ...]:
-        """Return the engine's solution of a task; leaves a fresh world of that task behind."""
+        """Load a task and return the engine's solution."""
         self._ask(lambda: self._fast.load(task, variation, simplification, True))
         found = self._ask(lambda: self._server.getGoldActionSequence())
         path = tuple(self._ask(lambda: list(found)))
@@ -191,21 +190,21 @@ class ScienceWorldEngine:
         return path
 
     def goal(self) -> str:
-        """Return the task in words."""
+        """Return the task description."""
         return str(self._ask(lambda: self._server.getTaskDescription())).strip()
 
     def send(self, command: str, *, inventory: bool) -> EngineAnswer:
-        """Play a command; with the inventory in words where it is wanted."""
+        """Play a command; the answer includes the inventory if requested."""
         answer: str = self._ask(lambda: self._fast.step(command, inventory))
-        score, completed, text, carried = answer.split(_BREAK)
+        score, completed, text, carried = answer.split(_SEPARATOR)
         return EngineAnswer(text, round(100 * float(score)), completed == "true", carried.strip())
 
     def inventory(self) -> str:
-        """Return the inventory in words; costs no time in the world."""
+        """Return the inventory text; takes no time in the world."""
         return str(self._ask(lambda: self._server.freeActionInventory())).strip()
 
     def moves(self) -> int:
-        """Return the ticks of the world's clock so far; looking around takes none."""
+        """Return the ticks of the world's clock so far; looking around takes no tick."""
         return int(self._ask(lambda: self._server.getNumMoves()))
 
     def valid_actions(self) -> tuple[str, ...]:
@@ -214,13 +213,13 @@ class ScienceWorldEngine:
         return tuple(text.split("\n")) if text else ()
 
     def objects(self) -> str:
-        """Return all objects of the world, one a line; see ``FastServer.objects``."""
+        """Return all objects of the world, one a line, see ``FastServer.objects``."""
         return str(self._ask(lambda: self._fast.objects()))
 
     # ------------------------------------------------------------ the end
 
     def kill(self) -> None:
-        """End the process, together with a call in progress."""
+        """Kill the process, and thus any call in progress."""
         if self._owner != os.getpid():
             return
         with contextlib.suppress(*self._errors):
@@ -229,10 +228,10 @@ class ScienceWorldEngine:
             self._process.kill()
 
 
-class _Watch:
-    """A watch that kills a process which is still busy when an answer is due.
+class _Watchdog:
+    """A watchdog that kills a process which exceeds its time limit.
 
-    Python's own timeout of the socket is met twice: py4j asks the stopped process once more.
+    A timeout of the socket would apply twice, since py4j asks a stopped process again.
     """
 
     def __init__(self, process: subprocess.Popen[Any], seconds: float):
@@ -247,20 +246,20 @@ class _Watch:
             time.sleep(between)
 
 
-def _without_tracebacks() -> None:
-    """Keep py4j from printing a traceback for each fault, which the error describes."""
+def _silence_py4j() -> None:
+    """Keep py4j from logging a traceback for each error that is raised anyway."""
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     root = logging.getLogger()
-    if _is_not_of_py4j not in root.filters:
-        root.addFilter(_is_not_of_py4j)
+    if _is_from_others not in root.filters:
+        root.addFilter(_is_from_others)
 
 
-def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+def _is_from_others(record: logging.LogRecord) -> bool:
     return "py4j" not in Path(record.pathname).parts
 
 
 def _reason(error: Exception) -> str:
-    """Return the error in one line; a Java exception's own text needs a living process."""
+    """Return the error on one line; the text of a Java exception needs a live process."""
     try:
         lines = str(error).strip().splitlines()
     except Exception:  # py4j asks the dead process
@@ -268,15 +267,14 @@ def _reason(error: Exception) -> str:
     return " ".join(line.strip() for line in lines[:3])[:500] or type(error).__name__
 
 
-_all: weakref.WeakSet[ScienceWorldEngine] = weakref.WeakSet()
+_engines: weakref.WeakSet[ScienceWorldEngine] = weakref.WeakSet()
 _idle: list[ScienceWorldEngine] = []
 _inherited: list[ScienceWorldEngine] = []
-"""Engines that a forked process got from its parent, kept for good: freeing one closes its
-connection, which is the parent's."""
+"""Engines inherited by a fork, kept because freeing one closes its parent's connection."""
 
 
 def acquire() -> ScienceWorldEngine:
-    """Return an idle engine, else a new one."""
+    """Return an idle engine or start a new one."""
     while _idle:
         engine = _idle.pop()
         if engine.usable:
@@ -288,16 +286,16 @@ def release(engine: ScienceWorldEngine) -> None:
     """Return an engine to the pool; its loaded world is not reused."""
     if not engine.usable:
         return
-    if len(_idle) < _MOST_IDLE:
+    if len(_idle) < _MAX_IDLE:
         _idle.append(engine)
     else:
         engine.kill()
 
 
-def _leave_to_the_parent() -> None:
-    _inherited.extend(_all)
-    _all.clear()
+def _disown_engines() -> None:
+    _inherited.extend(_engines)
+    _engines.clear()
     _idle.clear()
 
 
-os.register_at_fork(after_in_child=_leave_to_the_parent)
+os.register_at_fork(after_in_child=_disown_engines)

@@ -30,24 +30,24 @@ _gold_paths: dict[tuple[str, int, str], tuple[str, ...]] = {}
 class ScienceWorld(TextEnv):
     """Thirty tasks of ScienceWorld on the original engine, which needs Java.
 
-    Task ids are ``scienceworld/<task>/<variation>``. Several tasks are listed by turns, so the
-    first seeds play each of them. *Won* (``success``) is a score of 100 and nothing else; *lost*
-    is an end below it, mostly with -100 for a wrong focus, which ``normalized_score`` counts as 0.
-    The engine answers an ambiguous command with numbered choices; these numbers are then the valid
-    actions, and one of them must come next.
+    Task ids are ``scienceworld/<task>/<variation>``. Several tasks are interleaved, so the first
+    seeds play each of them. An episode is won (``success``) with a score of 100 and lost if it ends
+    below it, mostly with -100 for a wrong focus, which ``normalized_score`` counts as 0. The engine
+    answers an ambiguous command with numbered choices; these numbers are then the only valid
+    actions.
 
     Args:
         task: A task's name, its number (``"1-1"``) or CLIN's short name (``"Temp1"``); None for
             all tasks of the split.
         split: ``train``, ``dev``, ``test`` (the official ones) or ``clin``: the first test
-            variations that CLIN's paper plays, 164 of 18 tasks. None: ``test``.
-        variation: The only variation to play, whatever split it belongs to.
-        world_of: Another task, in whose worlds this one is played: the engine makes the same world
-            for the same variation of any task. Where this task has fewer variations, its own of
-            the split take their turns.
+            variations that CLIN's paper plays, 164 of 18 tasks. None means ``test``.
+        variation: The only variation to play, regardless of splits.
+        world_of: Another task whose worlds this task uses, since the engine makes the same world
+            for the same variation of any task. If this task has fewer variations, those of its own
+            split are repeated.
         simplification: Names of :data:`~gym_memory.games.scienceworld.catalog.SIMPLIFICATIONS`,
-            with commas between them.
-        max_steps: Step limit; 100 is usual, and some solutions need more.
+            separated by commas.
+        max_steps: Step limit; 100 is usual, but some solutions need more.
         inventory: True to show the inventory text in the observation.
     """
 
@@ -89,7 +89,7 @@ class ScienceWorld(TextEnv):
 
     @property
     def engine(self) -> ScienceWorldEngine:
-        """Return the engine in play; starts one where there is none that lives."""
+        """Return the engine, and start one if none is alive."""
         if self._engine is None or not self._engine.usable:
             self._engine = acquire()
         return self._engine
@@ -120,7 +120,7 @@ class ScienceWorld(TextEnv):
         )
 
     def _list_valid_actions(self) -> tuple[str, ...]:
-        """Return the engine's list; after a command that took no time, the one from before."""
+        """Return the engine's list, cached if the last command took no time."""
         moves, asked = self.engine.moves(), self._feedback.text.startswith(AMBIGUOUS)
         if self._listed is None or self._listed[:2] != (moves, asked):
             self._listed = (moves, asked, self.engine.valid_actions())
@@ -136,10 +136,10 @@ class ScienceWorld(TextEnv):
         return self._goal
 
     def oracle(self) -> Oracle:
-        """Return the engine's facts, and its solution, which takes a task's first call a second.
+        """Return the engine's facts and solution; the first call of a task takes a second.
 
-        ``objects``: ``seen``, the facts that the last answer showed; ``undecided``, relations that
-        the engine does not keep; ``world``, a :class:`gym_memory.games.scienceworld.facts.World`.
+        ``objects`` has ``seen``, the facts in the last answer; ``undecided``, relations that the
+        engine lacks; and ``world``, a :class:`gym_memory.games.scienceworld.facts.World`.
         """
         walkthrough = self._gold_path()
         world = read_world(self.engine.objects())
@@ -158,7 +158,7 @@ class ScienceWorld(TextEnv):
         return _gold_paths[key]
 
     def versions(self) -> dict[str, str]:
-        """Return the version of the ScienceWorld package, which brings its engine."""
+        """Return the version of the ScienceWorld package, which includes the engine."""
         return {"scienceworld": self._version}
 
 

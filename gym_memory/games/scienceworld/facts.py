@@ -1,7 +1,7 @@
-"""Translate the engine's objects into facts, and find the facts that a step has shown.
+"""Translate the engine's objects to facts, and find the facts that a step showed.
 
-Only scoring and the control ``oracle`` use this, since it reads the engine, not the text. An object
-was shown if the description of its holder, as the step printed it, contains its own description.
+Only scoring and the control ``oracle`` use this module, since it reads the engine and not the text.
+An object was shown if the step printed a description of its holder that contains its own.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ __all__ = ["UNDECIDED", "EngineThing", "EngineWorld", "read_world"]
 UNDECIDED = frozenset({FOCUSED, SIGHTED, STAGE, TEMPERATURE, "requires"})
 """Relations without an engine counterpart: events, choices and recipes."""
 
-_BREAK = "\x1f"
+_SEPARATOR = "\x1f"
 _NAME_END = re.compile(r", which | \(|\. |, with:|, currently |\.$")
 _STAGE = re.compile(r"^(?P<name>.+?) in the (?P<stage>[a-z ]+?) stage(?P<rest>.*)$")
 _POWER = re.compile(r"^[^(.]*, which is (?:turned )?(?P<state>on|off|activated|deactivated)\b")
-_ON = ("on", "activated")
-_OWN_DOOR = re.compile(r"^[^(.]*\. the [^.]* door is (?:open|closed)\.")
+_POWERED_ON = ("on", "activated")
+_DOOR_STATE = re.compile(r"^[^(.]*\. the [^.]* door is (?:open|closed)\.")
 _BECAME = {"on": " activated", "off": "deactivated", "out of order": "appears broken"}
-_MOVING = ("you move the", "mix to produce")
+_MOVE_ANSWERS = ("you move the", "mix to produce")
 _NOT_A_ROOM = ("universe", "sewer")
-_PARTS = frozenset({"Terminal", "Anode", "Cathode", "Agent"})
+_PART_TYPES = frozenset({"Terminal", "Anode", "Cathode", "Agent"})
 
 
 @dataclasses.dataclass(eq=False)
 class EngineThing:
     """An object of the engine.
 
-    ``text`` is its description, ``name`` its name in the engine and ``called`` its name in facts.
-    ``flags`` are those of ``FastServer.objects``; ``to`` is the room behind a door.
+    ``text`` is its description, ``name`` its name in the engine, ``called`` its name in facts, and
+    ``to`` the room behind a door. ``FastServer.objects`` defines ``flags``.
     """
 
     uuid: str
@@ -67,7 +67,7 @@ class EngineThing:
     called: str = ""
 
     def place(self) -> None:
-        """Set the names of the object, after those of its holder."""
+        """Set the names of the object, given those of its holder."""
         phrase = without_article(_NAME_END.split(self.text, maxsplit=1)[0])
         phrase = phrase.removeprefix("substance called ")
         staged = _STAGE.match(phrase)
@@ -87,7 +87,7 @@ class EngineThing:
             yield Triple(self.called, "is", "open" if "o" in self.flags else "closed")
         power = _POWER.match(self.text)
         if power is not None:
-            yield Triple(self.called, "is", "on" if power["state"] in _ON else "off")
+            yield Triple(self.called, "is", "on" if power["state"] in _POWERED_ON else "off")
         elif "d" in self.flags:
             yield Triple(self.called, "is", "on" if "a" in self.flags else "off")
         if "b" in self.flags:
@@ -96,7 +96,7 @@ class EngineThing:
             yield Triple(self.called, "is", "empty")
 
     def contents(self) -> Iterator[tuple[EngineThing, Triple]]:
-        """Yield each object inside or on it, with the fact that says so."""
+        """Yield each object in or on it, with the corresponding fact."""
         numbers = Counter(thing.called for thing in self.inside)
         for thing in self.inside:
             if roams(thing.name) or is_plant(self.name):
@@ -107,17 +107,17 @@ class EngineThing:
                 yield thing, Triple(self.called, contains(numbers[thing.called]), thing.called)
 
     def all_inside(self) -> Iterator[EngineThing]:
-        """Yield its contents at every depth."""
+        """Yield its contents at any depth."""
         for thing in self.inside:
             yield thing
             yield from thing.all_inside()
 
 
 class EngineWorld:
-    """A state of the world; ``room`` is where the agent is."""
+    """A state of the world; ``room`` is the agent's room."""
 
     def __init__(self, things: dict[str, EngineThing]):
-        self._parts = {uuid: thing for uuid, thing in things.items() if thing.kind in _PARTS}
+        self._parts = {uuid: thing for uuid, thing in things.items() if thing.kind in _PART_TYPES}
         agent = next(thing for thing in things.values() if thing.kind == "Agent")
         assert agent.holder is not None
         self.room = agent.holder
@@ -154,29 +154,29 @@ class EngineWorld:
     # ------------------------------------------------------------ what was shown
 
     def shown(self, text: str, action: str, inventory: str) -> frozenset[Triple]:
-        """Return the facts that an answer and the inventory text show."""
+        """Return the facts in an answer and in the inventory text."""
         seen = {Triple(PLAYER, "is in", self.room.name)}
-        answer, did = _squeezed(text), _squeezed(action)
+        answer, did = _single_spaced(text), _single_spaced(action)
         for place in (self.room, self.inventory):
             for thing in (place, *place.all_inside()):
                 if f"inside the {thing.name} is:" in answer or (
                     thing is self.room and f"called the {thing.name}." in answer
                 ):
-                    seen.update(self._listed(thing, answer))
+                    seen.update(self._listed_facts(thing, answer))
                 elif thing.text == answer:
-                    seen.update(_described(thing))
-        seen.update(self._listed(self.inventory, _squeezed(inventory)))
+                    seen.update(_described_facts(thing))
+        seen.update(self._listed_facts(self.inventory, _single_spaced(inventory)))
         if "in your inventory, you see:" in answer:
-            seen.update(self._listed(self.inventory, answer))
-        seen.update(self._changed(answer, did))
+            seen.update(self._listed_facts(self.inventory, answer))
+        seen.update(self._changed_facts(answer, did))
         return frozenset(seen) & self.facts
 
-    def _listed(self, holder: EngineThing, text: str) -> Iterator[Triple]:
+    def _listed_facts(self, holder: EngineThing, text: str) -> Iterator[Triple]:
         """Yield the facts of a complete list of contents."""
         for thing, fact in holder.contents():
             if thing.text in text:
                 yield fact
-                yield from _described(thing)
+                yield from _described_facts(thing)
         for door in holder.doors:
             if door.to and door.text in text:
                 yield Triple(holder.name, "has exit", exit_to(door.to))
@@ -184,26 +184,26 @@ class EngineWorld:
         if "is: nothing" in text:
             yield Triple(holder.called, "is", "empty")
 
-    def _changed(self, answer: str, did: str) -> Iterator[Triple]:
-        """Yield the changes that the answer reports."""
+    def _changed_facts(self, answer: str, did: str) -> Iterator[Triple]:
+        """Yield the changes in an answer."""
         for door in self.room.doors:
             if answer.startswith("the door is ") and door.to in did:
                 yield Triple(self.room.name, door_state(opened="o" in door.flags), door.to)
-        moving = answer.startswith("you pour") or any(w in answer for w in _MOVING)
+        moving = answer.startswith("you pour") or any(w in answer for w in _MOVE_ANSWERS)
         in_reach = [t for p in (self.room, self.inventory) for t in (p, *p.all_inside())]
-        for thing in _meant(in_reach, answer, did):
+        for thing in _named_things(in_reach, answer, did):
             for fact in thing.states():
                 if _BECAME.get(fact.object, fact.object) in answer.rpartition(thing.name)[2]:
                     yield fact
         for thing in in_reach if moving else ():
-            yield from self._moved(thing, answer, did)
+            yield from self._moved_facts(thing, answer, did)
         if "is now connected to" in answer:
             for fact in self.facts:
                 if fact.relation == CONNECTED and fact.subject in answer and fact.object in answer:
                     yield fact
 
     @staticmethod
-    def _moved(holder: EngineThing, answer: str, did: str) -> Iterator[Triple]:
+    def _moved_facts(holder: EngineThing, answer: str, did: str) -> Iterator[Triple]:
         target = f" {holder.name}." in answer or did.startswith("mix ")
         for thing, fact in holder.contents():
             if thing.name in answer and (target or holder.name in did):
@@ -212,8 +212,8 @@ class EngineWorld:
             yield Triple(holder.called, "is", "empty")
 
 
-def _meant(things: list[EngineThing], answer: str, did: str) -> list[EngineThing]:
-    """Return the objects that an answer names; the command decides between equal names."""
+def _named_things(things: list[EngineThing], answer: str, did: str) -> list[EngineThing]:
+    """Return the objects that an answer names; the command resolves equal names."""
     named = [t for t in things if answer.startswith(f"the {t.name} ")]
     if len(named) < 2:
         return named
@@ -225,7 +225,7 @@ def read_world(lines: str) -> EngineWorld:
     things: dict[str, EngineThing] = {}
     path: list[EngineThing] = []
     for line in lines.splitlines():
-        depth, uuid, name, kind, text, flags, wires, *to = line.split(_BREAK)
+        depth, uuid, name, kind, text, flags, wires, *to = line.split(_SEPARATOR)
         found = tuple(wires.split(",")) if wires else ()
         thing = EngineThing(uuid, name.lower(), kind, text.lower(), flags, found, "".join(to))
         del path[int(depth) :]
@@ -237,17 +237,17 @@ def read_world(lines: str) -> EngineWorld:
             thing.holder.doors.append(thing)
             continue
         things[uuid] = thing
-        hidden = "h" in flags or kind in _PARTS
+        hidden = "h" in flags or kind in _PART_TYPES
         if thing.holder is not None and not hidden:
             thing.holder.inside.append(thing)
     return EngineWorld(things)
 
 
-def _described(thing: EngineThing) -> Iterator[Triple]:
-    """Yield the facts that the engine's description of an object contains."""
+def _described_facts(thing: EngineThing) -> Iterator[Triple]:
+    """Yield the facts in the engine's description of an object."""
     for fact in thing.states():
         if fact.object in ("open", "closed"):
-            if _OWN_DOOR.match(thing.text):
+            if _DOOR_STATE.match(thing.text):
                 yield fact
         elif fact.object == "empty":
             if "containing nothing" in thing.text or "is: nothing" in thing.text:
@@ -257,8 +257,8 @@ def _described(thing: EngineThing) -> Iterator[Triple]:
     for inner, fact in thing.contents():
         if inner.text in thing.text.removeprefix(thing.name):
             yield fact
-            yield from _described(inner)
+            yield from _described_facts(inner)
 
 
-def _squeezed(text: str) -> str:
+def _single_spaced(text: str) -> str:
     return " ".join(text.lower().split())

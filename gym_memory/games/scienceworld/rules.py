@@ -1,7 +1,7 @@
 """Extraction rules for ScienceWorld's descriptions and results of actions.
 
-Descriptions of a room, a container, an object or the inventory are complete, so what a holder no
-longer lists is gone. ``docs/scienceworld.md`` lists the facts.
+Descriptions of a room, a container, an object or the inventory are complete, so facts about
+contents that they omit are retired. ``docs/scienceworld.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _INSIDE = re.compile(r"Inside the (?P<name>[^:\n]+) is:[^\n]*")
 _CARRIED = re.compile(r"In your inventory, you see:[^\n]*")
 _LINE = re.compile(r"^\t(?P<item>\S[^\n]*)", re.MULTILINE)
 _DOOR = re.compile(r"A door to the (?P<to>[^(\n]+?) \(that is (?P<state>open|closed)\)")
-_LOOKED = ("", "look", "look around")
+_LOOK_ACTIONS = ("", "look", "look around")
 _DESCRIBING = re.compile(r"(?:look at|examine) (?P<what>.+)")
-_SKIPPED = ("agent", INVENTORY, "nothing")
+_IGNORED = ("agent", INVENTORY, "nothing")
 
 
 _MAX_RESULT_CHARS = 2000
-"""Most characters of an answer that are matched, more than two names take."""
+"""Most characters of an answer to match, enough for two names."""
 
 
 class ScienceWorldRules:
@@ -74,7 +74,7 @@ class ScienceWorldRules:
         room, inside, carried = _ROOM.match(text), _INSIDE.match(text), _CARRIED.match(text)
         if room is not None:
             name = name_of(room["name"])
-            if action in _LOOKED:
+            if action in _LOOK_ACTIONS:
                 draft.enter(name, room.span("name"))
             _read_place(name, text, room.end(), draft)
         elif inside is not None:
@@ -84,9 +84,9 @@ class ScienceWorldRules:
         elif carried is not None:
             draft.holds(INVENTORY, _lines(text, carried.end(), len(text)))
         elif not _read_result(text, action, draft):
-            _read_one(text, action, draft)
+            _read_object(text, action, draft)
         if carried_now is not None:
-            draft.holds(INVENTORY, _spanless(carried_now))
+            draft.holds(INVENTORY, _without_spans(carried_now))
         return draft.extraction()
 
 
@@ -102,20 +102,20 @@ def _read_place(called: str, text: str, start: int, draft: _HouseDraft) -> None:
 
 
 def _lines(text: str, start: int, end: int) -> tuple[DescribedThing, ...]:
-    """Return the objects of a list with one per line."""
+    """Return the objects of a list, one a line."""
     found = (
         read_item(line["item"], line.start("item")) for line in _LINE.finditer(text, start, end)
     )
-    return tuple(item for item in found if item.name not in _SKIPPED)
+    return tuple(item for item in found if item.name not in _IGNORED)
 
 
-def _read_one(text: str, action: str, draft: _HouseDraft) -> None:
+def _read_object(text: str, action: str, draft: _HouseDraft) -> None:
     """Read the description of a single object."""
     looked = _DESCRIBING.fullmatch(action)
     if looked is None or "\n" in text.strip():
         return
     items = read_items(text)
-    if len(items) != 1 or items[0].name in _SKIPPED:
+    if len(items) != 1 or items[0].name in _IGNORED:
         return
     called = draft.meant(items[0].name, looked["what"])
     if called == items[0].name and entity(called, draft.room) != called:
@@ -123,11 +123,11 @@ def _read_one(text: str, action: str, draft: _HouseDraft) -> None:
     draft.add_item(called, items[0])
 
 
-def _spanless(items: tuple[DescribedThing, ...]) -> tuple[DescribedThing, ...]:
-    """Return the objects without evidence in the step's text."""
+def _without_spans(items: tuple[DescribedThing, ...]) -> tuple[DescribedThing, ...]:
+    """Return the objects without spans of evidence."""
     return tuple(
         item._replace(
-            start=-1, end=-1, inside=_spanless(item.inside) if item.inside else item.inside
+            start=-1, end=-1, inside=_without_spans(item.inside) if item.inside else item.inside
         )
         for item in items
     )
@@ -140,11 +140,11 @@ _Span = tuple[int, int]
 
 
 class _HouseDraft(Draft):
-    """An extraction of one step, which counts contents and finds furniture by name.
+    """A draft of one step's facts, which counts contents and resolves names of furniture.
 
     Args:
         graph: The facts before the step.
-        carried: Names in the inventory beside the text; None if it was not shown.
+        carried: Names in the inventory text; None if it was not shown.
     """
 
     def __init__(self, graph: TemporalGraph, carried: frozenset[str] | None = None):
@@ -154,7 +154,7 @@ class _HouseDraft(Draft):
         self._numbers: dict[tuple[str, str], int] = {}
 
     def extraction(self) -> Extraction:
-        """End the facts that a listed holder omits, and return the extraction."""
+        """Retire the facts that listed holders omit, and return the extraction."""
         for holder, listed in self._listed.items():
             for fact in self.contents(holder):
                 if fact not in listed:
@@ -164,7 +164,7 @@ class _HouseDraft(Draft):
         return super().extraction()
 
     def retire(self, triple: Triple) -> None:
-        """End a fact of the graph, or one stated earlier in this step."""
+        """Retire a fact of the graph, or one added earlier in this step."""
         self.mentions.pop(triple, None)
         if triple in self.graph:
             self.outdate(*triple)
@@ -172,7 +172,7 @@ class _HouseDraft(Draft):
     # Rooms and doors
 
     def walk(self, room: str, span: _Span) -> None:
-        """Put the agent into ``room``, and add the way there and back."""
+        """Record the agent's move to ``room``, and add the way in both directions."""
         left = self.room
         self.enter(room, span)
         if left and left != room:
@@ -182,7 +182,7 @@ class _HouseDraft(Draft):
                 self._door_state(here, there, opened=True, span=span)
 
     def door(self, room: str, to: str, *, opened: bool, span: _Span) -> None:
-        """Add a door of a room with its state, which both sides share."""
+        """Add a door of a room with its state, for both sides."""
         if not room:
             return
         self.add(room, "has exit", exit_to(to), *span)
@@ -232,7 +232,7 @@ class _HouseDraft(Draft):
             self.set_empty(thing, empty=not item.inside, span=span)
 
     def set_empty(self, holder: str, *, empty: bool, span: _Span = NOWHERE) -> None:
-        """Add or end the fact that a holder is empty."""
+        """Add or retire the fact that a holder is empty."""
         fact = Triple(holder, "is", "empty")
         if not empty:
             self.retire(fact)
@@ -248,10 +248,10 @@ class _HouseDraft(Draft):
         )
 
     def move(self, name: str, holder: str, action: str, span: _Span) -> None:
-        """Move the object that the answer calls ``name`` to a holder.
+        """Move the object that the answer names to a holder.
 
-        The answer may use another name than lists do (*common toad* for a frog egg). Then the
-        difference of two inventories shows what moved.
+        The answer may use another name than lists (*common toad* for a frog egg). Then the
+        difference of two inventories gives the object.
         """
         thing = self.meant(name, action)
         goal = entity(base_of(thing), holder)
@@ -260,7 +260,7 @@ class _HouseDraft(Draft):
         if len(changed) == 1 and not changed & {thing, goal}:
             (thing,) = changed
             goal = entity(base_of(thing), holder)
-        if not thing:  # a drawer in no list
+        if not thing:  # a drawer that no list names
             return
         self.take(thing, action, span)
         if goal != thing:
@@ -273,19 +273,19 @@ class _HouseDraft(Draft):
                 self.set_empty(goal, empty=False)
 
     def _rename(self, old: str, new: str) -> None:
-        """Move the facts about furniture along with it, since its name has its place."""
+        """Rename furniture in its facts, since its name includes its place."""
         for fact in self.graph.outgoing(old):
             if fact.relation == "is" or is_contents(fact.relation):
                 self.retire(fact)
                 self.add(new, fact.relation, fact.object)
 
     def put(self, thing: str, holder: str, span: _Span, *, number: int = 1) -> None:
-        """Add ``number`` objects of a name to a holder."""
+        """Add ``number`` objects to a holder."""
         self._add_number(holder, thing, number, span)
         self.set_empty(holder, empty=False)
 
     def take(self, thing: str, action: str, span: _Span = NOWHERE) -> None:
-        """Count one object less at its former place, if known."""
+        """Remove one object from its former place, if known."""
         holder = self._holder_of(thing, action)
         if holder:
             left = self._add_number(holder, thing, -1, span)
@@ -293,7 +293,7 @@ class _HouseDraft(Draft):
                 self.set_empty(holder, empty=holder != INVENTORY, span=span)
 
     def _holder_of(self, thing: str, action: str) -> str:
-        """Return the place of an object within reach; the command decides between several."""
+        """Return the place of an object within reach; the command resolves ambiguity."""
         holders = [INVENTORY] if Triple(thing, "is in", INVENTORY) in self.graph else []
         places = self._places()
         holders += [
@@ -307,10 +307,10 @@ class _HouseDraft(Draft):
         return holders[0] if holders else ""
 
     def meant(self, name: str, action: str) -> str:
-        """Return the name in facts of the object within reach that the text calls ``name``.
+        """Resolve a name in the text to the name, in facts, of an object within reach.
 
-        It may be longer: *table* is ``table in kitchen``, *inclined plane* one of two. The command
-        decides between several, or else the first known one counts.
+        It may be longer: *table* is ``table in kitchen``, *inclined plane* is one of two. The
+        command resolves ambiguity, else the first known object counts.
         """
         words = set(name.split())
         found = [
@@ -329,14 +329,14 @@ class _HouseDraft(Draft):
         return (exact or found or [unknown])[0]
 
     def _places(self) -> list[str]:
-        """Return the room, its contents and the inventory, as far as the graph knows."""
+        """Return the room, its known contents and the inventory."""
         places = [self.room, *(fact.subject for fact in self.contents(INVENTORY))]
         for place in places:
             places += [f.object for f in self.contents(place) if f.object not in places]
         return places
 
     def _add_number(self, holder: str, thing: str, more: int, span: _Span) -> int:
-        """Change the count of an object in a holder, and return the new count."""
+        """Change the count of an object in a holder and return it."""
         before = self._numbers.get((holder, thing))
         if before is None:
             known = (f for f in self.contents(holder) if thing in (f.subject, f.object))
@@ -350,7 +350,7 @@ class _HouseDraft(Draft):
 
 
 def _number_of(fact: Triple) -> int:
-    """Return the count of an object that a fact states."""
+    """Return the count of an object in a fact."""
     return int(fact.relation.rpartition(" ")[2]) if fact.relation[-1].isdigit() else 1
 
 
@@ -366,13 +366,13 @@ def _held(holder: str, thing: str, number: int) -> Triple:
 
 
 def _read_result(text: str, action: str, draft: _HouseDraft) -> bool:
-    """Add what an answer says about the action; return False for an unknown form."""
+    """Add the facts in an answer; return False if no rule reads it."""
     text = text.rstrip()
     start = 0
     while (wire := _UNWIRED.match(text, start)) is not None:
         _disconnect(name_of(wire["thing"]), draft)
         start = wire.end()
-    for pattern, rule in _RULES:
+    for pattern, rule in _RESULT_RULES:
         match = pattern.match(text, start, start + _MAX_RESULT_CHARS)
         if match is not None:
             rule(match, action, draft)
@@ -423,7 +423,7 @@ def _door(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
 
 def _switched(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     name, state = name_of(match["thing"]), POWERED.get(match["state"], match["state"])
-    if name == "toilet":  # it is on only for a moment
+    if name == "toilet":  # it stays on only for a moment
         _flushed(match, action, draft)
     elif name != "drain":
         draft.add(draft.meant(name, action), "is", state, *match.span())
@@ -499,10 +499,10 @@ def _recipe(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
         draft.add(name_of(match["made"]), "requires", name_of(part), *match.span("parts"))
 
 
-_Rule = Callable[["re.Match[str]", str, _HouseDraft], None]
+_ResultRule = Callable[["re.Match[str]", str, _HouseDraft], None]
 _DOOR_TO = re.compile(r"door to (?:the )?(?P<room>.+)")
 _UNWIRED = re.compile(r"\(disconnecting (?P<thing>.+?)\)\s*(?=[A-Z(]|$)")
-_RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = (
+_RESULT_RULES: tuple[tuple[re.Pattern[str], _ResultRule], ...] = (
     (re.compile(r"You move through the door to the (?P<room>[^.]+)\."), _walked),
     (re.compile(r"You move to the (?P<room>[^.]+)\."), _walked),
     (re.compile(r"You teleport to the (?P<room>[^.]+)\."),

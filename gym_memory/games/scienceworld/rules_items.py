@@ -1,8 +1,8 @@
-"""Names of ScienceWorld's objects, and objects as its texts describe them.
+"""Name ScienceWorld's objects, and parse their descriptions.
 
-Names are not unique, since every room has a table. Furniture is named with its place (``table in
-kitchen``); a fact about anything else means that there is one of its kind. ``docs/scienceworld.md``
-lists the facts.
+Names are not unique, since many rooms have a table. So names of furniture include the place
+(``table in kitchen``); facts about other objects are about one of their kind.
+``docs/scienceworld.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _FURNITURE = frozenset({
 """Fixed objects that may occur several times in the house."""
 
 AMBIGUOUS = "Ambiguous request"
-"""Start of the engine's question for a number, if a command is ambiguous."""
+"""Start of the engine's question after an ambiguous command."""
 
 CONNECTED = "is connected to"
 FOCUSED = "focused on"
 STAGE = "was last in stage"
 SIGHTED = "was last seen in"
 TEMPERATURE = "had temperature"
-_ROAMING = frozenset({"bee", "butterfly", "dragonfly", "moth"})
-_GROWING = frozenset({"tree", "plant"})
+_ROAMING_ANIMALS = frozenset({"bee", "butterfly", "dragonfly", "moth"})
+_PLANT_NOUNS = frozenset({"tree", "plant"})
 
 
 def entity(name: str, holder: str) -> str:
@@ -62,16 +62,16 @@ def roams(name: str) -> bool:
     >>> roams("adult bee"), roams("bee hive")
     (True, False)
     """
-    return name.rpartition(" ")[2] in _ROAMING
+    return name.rpartition(" ")[2] in _ROAMING_ANIMALS
 
 
 def is_plant(name: str) -> bool:
-    """True if an object grows, so that its parts come and go.
+    """True if an object is a plant, whose parts appear and disappear.
 
     >>> is_plant("apple tree"), is_plant("pea plant with a tall height"), is_plant("flower pot 1")
     (True, True, False)
     """
-    return name.partition(" with ")[0].rpartition(" ")[2] in _GROWING
+    return name.partition(" with ")[0].rpartition(" ")[2] in _PLANT_NOUNS
 
 
 def exit_to(room: str) -> str:
@@ -87,10 +87,10 @@ def door_state(*, opened: bool) -> str:
 # Things in a text
 
 _REMARK = re.compile(r" \([^)]{0,200}\)|(?<=^picture|^drawing) of .*|(?<=^painting) of .*")
-"""Title of a book or the motif of a picture, which not every text mentions."""
+"""Title of a book or motif of a picture, which some texts omit."""
 _DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")
 _PHRASE_END = re.compile(r", which is |, with: |, currently | \(|\.|$")
-_STAGED = re.compile(r"(?P<name>.+?) in the (?P<stage>[\w ]{1,40}?) stage(?P<rest>.*)")
+_WITH_STAGE = re.compile(r"(?P<name>.+?) in the (?P<stage>[\w ]{1,40}?) stage(?P<rest>.*)")
 _POWER = re.compile(r", which is (?:turned )?(on|off|activated|deactivated)\b")
 POWERED = {"activated": "on", "deactivated": "off"}
 _LID = re.compile(r" door is (open|closed)\.")
@@ -98,12 +98,12 @@ _CONTAINING = " (containing "
 _LIST = re.compile(r"\b(?:[IO]n the [^.:]{0,100}? is|you see): ?")
 _NOTHING = "nothing"
 _MAX_TEXT_CHARS = 20_000
-_DEEPEST = 20
-"""Most levels of nested contents that are read."""
+_MAX_DEPTH = 20
+"""Most levels of nested contents to read."""
 
 
 class DescribedThing(NamedTuple):
-    """An object as a text describes it; a state is empty if the text omits it."""
+    """A description of an object; states that the text omits are empty."""
 
     name: str
     start: int
@@ -130,22 +130,22 @@ def name_of(phrase: str) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def read_items(text: str, start: int = 0, depth: int = 0) -> tuple[DescribedThing, ...]:
-    """Return the objects of an enumeration at ``start``, nested ``depth`` levels deep.
+    """Parse an enumeration at ``start``, which is nested ``depth`` levels deep.
 
     >>> [item.name for item in read_items("a battery, a light bulb, which is off, soil")]
     ['battery', 'light bulb', 'soil']
     """
     return tuple(
         read_item(text[begin:end], start + begin, depth)
-        for begin, end in _parts(text[:_MAX_TEXT_CHARS])
+        for begin, end in _item_spans(text[:_MAX_TEXT_CHARS])
         if text[begin:end].rstrip(" .").strip() not in ("", _NOTHING)
     )
 
 
-def _parts(text: str) -> list[tuple[int, int]]:
+def _item_spans(text: str) -> list[tuple[int, int]]:
     """Return the spans of the items of an enumeration.
 
-    Commas in brackets, before a relative clause, or in a list of contents (which ends with a full
+    Commas in brackets, before relative clauses and in lists of contents (which end with a full
     stop) do not separate items.
     """
     parts, begin, depth, listing = [], 0, 0, False
@@ -171,7 +171,7 @@ _CLAUSES = (" which is ", " with: ", " currently ")
 
 @lru_cache(maxsize=1 << 14)
 def read_item(text: str, start: int = 0, depth: int = 0) -> DescribedThing:
-    """Return an object with its states and contents.
+    """Parse an object with its states and contents.
 
     >>> pot = read_item("a flower pot 1 (containing a apple tree in the adult stage, soil)")
     >>> pot.name, [(item.name, item.stage) for item in pot.inside]
@@ -183,7 +183,7 @@ def read_item(text: str, start: int = 0, depth: int = 0) -> DescribedThing:
     phrase = whole[: end.start()] if end else whole
     rest = whole[len(phrase) :]
     stage = ""
-    staged = _STAGED.fullmatch(phrase)
+    staged = _WITH_STAGE.fullmatch(phrase)
     if staged is not None:
         phrase, stage = staged["name"] + staged["rest"], staged["stage"]
     inside: tuple[DescribedThing, ...] | None = None
@@ -210,7 +210,7 @@ def read_item(text: str, start: int = 0, depth: int = 0) -> DescribedThing:
 
 
 def _inside(text: str, start: int, depth: int) -> tuple[DescribedThing, ...] | None:
-    return read_items(text, start, depth + 1) if depth < _DEEPEST else None
+    return read_items(text, start, depth + 1) if depth < _MAX_DEPTH else None
 
 
 def _closing(text: str) -> int:

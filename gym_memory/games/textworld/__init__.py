@@ -1,5 +1,5 @@
-"""TextWorld: the engine, and the families of games played on it.
+"""TextWorld: the engine and its families of games.
 
-``env.py`` is shared by all families. The file of a family says how its games are made.
-``rules*.py`` read text; ``facts.py`` reads the engine's state, for scoring.
+All families share ``env.py``; the file of a family generates its games. ``rules*.py`` read text;
+``facts.py`` reads the engine's state, for scoring.
 """

@@ -1,4 +1,4 @@
-"""Challenges that come with TextWorld, and single story files."""
+"""TextWorld's own challenges, and single story files."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ __all__ = ["CHALLENGES", "CoinCollector", "Simple", "StoryFile", "TreasureHunter
 __all__ += ["make_textworld", "translated"]
 
 _ATTEMPTS = 50
-_STRIDE = 1_000_000
+_SEED_STRIDE = 1_000_000
 
 
-def _numbered(*ranges: range) -> dict[str, dict[str, int]]:
+def _numbered_levels(*ranges: range) -> dict[str, dict[str, int]]:
     return {str(n): {"level": n} for numbers in ranges for n in numbers}
 
 
 class _Challenge(TextWorldFamily):
-    """A generator that comes with TextWorld, called ``tw-<family>`` there."""
+    """A generator of TextWorld's challenge ``tw-<family>``."""
 
     splits = ("train", "valid", "test")
     sizes: ClassVar[Mapping[str, int]] = {"train": 20, "valid": 5, "test": 10}
 
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
-        """Generate the game that ``tw-make tw-<family>`` makes of these settings and this seed.
+        """Generate the game of ``tw-make tw-<family>`` with these settings and this seed.
 
-        If TextWorld finds no quest of that length for the seed, try others that follow from it.
+        If TextWorld finds no quest of that length for the seed, try seeds derived from it.
         """
         textworld = require("textworld", "textworld", "TextWorld games")
         generator = require("textworld.generator", "textworld")
@@ -52,9 +52,9 @@ class _Challenge(TextWorldFamily):
         make = challenges.CHALLENGES[f"tw-{cls.family}"][1]
         for attempt in range(_ATTEMPTS):
             options = textworld.GameOptions()
-            options.seeds = seed + attempt * _STRIDE
+            options.seeds = seed + attempt * _SEED_STRIDE
             with trial_run_by_logic(), contextlib.suppress(generator.QuestGenerationError):
-                # Only the simple game looks at this: its test split has foods of its own.
+                # only the simple game uses this: its test split has its own foods
                 return make({**settings, "test": split == "test"}, options)
         raise BackendError(
             f"TextWorld finds no {cls.family} game for {dict(settings)}, seed {seed}"
@@ -62,31 +62,33 @@ class _Challenge(TextWorldFamily):
 
 
 class CoinCollector(_Challenge):
-    """A hunt for the coin at the end of a chain of rooms; levels 101 up add dead ends.
+    """A hunt for the coin at the end of a chain of rooms, with dead ends from level 101 on.
 
     TextWorld has levels 1 to 300, but a .z8 holds at most a hundred rooms.
     """
 
     family = "coin_collector"
-    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = _numbered(range(1, 151), range(201, 234))
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = _numbered_levels(
+        range(1, 151), range(201, 234)
+    )
     default_level = "5"
     listed_levels = ("5",)
 
 
 class TreasureHunter(_Challenge):
-    """A hunt for the object that the goal names, and not the other one; levels 1 to 30."""
+    """A hunt for the object in the goal, with a second one as distractor; levels 1 to 30."""
 
     family = "treasure_hunter"
-    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = _numbered(range(1, 31))
+    levels: ClassVar[Mapping[str, Mapping[str, Any]]] = _numbered_levels(range(1, 31))
     default_level = "5"
     listed_levels = ("5", "15")
 
 
 class Simple(_Challenge):
-    """A small house: leave the bedroom, find the food, put it on the stove.
+    """A small house in which to leave the bedroom, find the food and put it on the stove.
 
-    A level is TextWorld's ``--rewards`` and ``--goal``, e.g. ``dense-detailed``. The test split
-    has foods of its own.
+    A level is TextWorld's ``--rewards`` and ``--goal``, e.g. ``dense-detailed``. The test split has
+    its own foods.
     """
 
     family = "simple"
@@ -109,7 +111,7 @@ class StoryFile(TextWorldEnv):
 
     Args:
         path: A story file (.z3 to .z8). Valid actions, facts and walkthrough need TextWorld's .json
-            beside it. A .ulx of TextWorld is compiled again as .z8 from its .json.
+            beside it. A .ulx of TextWorld is recompiled as .z8 from its .json.
     """
 
     def __init__(
@@ -139,7 +141,7 @@ class StoryFile(TextWorldEnv):
             self.engine = StoryEngine()
 
     def description(self, task_id: str) -> Path:
-        """Return the file that is played."""
+        """Return the path of the story file."""
         return self._played
 
 
@@ -162,10 +164,10 @@ def make_textworld(
         challenge: ``coin_collector`` (the default), ``treasure_hunter`` or ``simple``.
         level: Level of the challenge; None takes an easy one.
         split: ``train``, ``valid`` or ``test`` games of the challenge.
-        max_steps: Step limit; None takes 150.
+        max_steps: Step limit; None for 150.
         valid_actions: Whether the observation lists the valid actions.
-        inventory: Whether the observation holds the inventory text.
-        engine: Who answers, see :class:`TextWorldEnv`: ``auto`` or ``inform``.
+        inventory: Whether the observation includes the inventory text.
+        engine: Source of answers, ``auto`` or ``inform``; see :class:`TextWorldEnv`.
         render_mode: None or ``"ansi"``.
     """
     shown: dict[str, Any] = {
@@ -188,20 +190,20 @@ def make_textworld(
     return CHALLENGES[name](level, split, max_steps=max_steps, **shown)
 
 
-_MAGIC = b"Glul"
+_GLULX_MAGIC = b"Glul"
 
 
 def is_glulx(path: Path) -> bool:
-    """True if a file is a Glulx game (``.ulx``), which no interpreter here runs."""
+    """True if a file is a Glulx game (``.ulx``), for which there is no interpreter here."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+            return file.read(len(_GLULX_MAGIC)) == _GLULX_MAGIC
     except OSError:
         return False
 
 
 def translated(path: Path) -> Path:
-    """Compile a .ulx again as .z8 from the .json beside it, which is the whole game; kept."""
+    """Recompile a .ulx as .z8 from the .json beside it; cached."""
     description = path.with_suffix(".json")
     name = str(path)
     try:

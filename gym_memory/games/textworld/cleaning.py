@@ -1,8 +1,8 @@
-"""Cleaning: tidy a house of nine rooms in which eleven things are out of place.
+"""Cleaning: tidy a house of nine rooms with eleven misplaced things.
 
-AriGraph's game (appendix "Text-based Games") from our own seeded generator. The room of a thing is
-common sense and never written in the game. The engine's facts give the score; the game file has
-no quest.
+This is AriGraph's game (appendix "Text-based Games") from a new seeded generator. The right room of
+a thing is common sense, which the game never states. The score comes from the engine's facts; the
+game file has no quest.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ __all__ = ["HOUSE", "Cleaning", "CleaningProgress", "Furnishing", "HousePlan", "
 
 
 class Furnishing(NamedTuple):
-    """Content of a kind of room; ``boxes`` are closed at the start.
+    """Contents of a kind of room; ``boxes`` are closed at the start.
 
-    ``things`` belong in no other room. No word occurs in two names, so the parser never asks back.
+    ``things`` belong in no other room. Names share no words, so the parser never asks which one is
+    meant.
     """
 
     surfaces: tuple[str, ...]
@@ -41,16 +42,16 @@ HOUSE = {
     room: Furnishing(*(tuple(kind[part]) for part in Furnishing._fields))
     for room, kind in worldgen.WORDS["cleaning"].items()
 }
-"""Kinds of rooms; a house has nine of them."""
+"""Kinds of rooms, of which a house has nine."""
 
-_KEPT = 3
-"""Typical things that every room keeps, to show its use."""
+_TYPICAL_THINGS_PER_ROOM = 3
+"""Typical things that stay in every room to show its use."""
 _CONDITIONS = ("clean", "dusty", "modern", "old", "well used", "brand new", "plain")
 
 
 @dataclasses.dataclass(frozen=True)
 class HousePlan:
-    """A drawn game, before TextWorld writes it: the home and the place of each thing."""
+    """A drawn game before TextWorld builds it: the home and the place of each thing."""
 
     grid: Grid
     rooms: dict[Cell, str]
@@ -60,7 +61,7 @@ class HousePlan:
     misplaced: tuple[str, ...]
 
     def walkthrough(self) -> list[str]:
-        """Return commands that tidy up, by the nearest room in which something can be done."""
+        """Return commands that tidy the house, always in the nearest room with something to do."""
         where = {name: cell for cell, name in self.rooms.items()}
         found = {thing: where[room_of(self.places[thing])] for thing in self.misplaced}
         held: list[str] = []
@@ -101,7 +102,7 @@ _ROOM_OF = {piece: room for room, kind in HOUSE.items() for piece in (*kind.surf
 
 
 def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[HousePlan, random.Random]:
-    """Draw a game; return it with the generator to draw TextWorld's wording from."""
+    """Draw a game; return it with the random generator for TextWorld's wording."""
     rng = random.Random(f"cleaning/{seed}")
     columns, rows = settings["box"]
     grid = worldgen.make_grid(rng, columns * rows, (columns, rows), openness=0.6)
@@ -113,11 +114,11 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[HousePlan, rando
     for i, name in enumerate(names):
         own = rng.sample(HOUSE[name].things, share + (i < over))
         homes.update(dict.fromkeys(own, name))
-        movable += own[_KEPT:]
+        movable += own[_TYPICAL_THINGS_PER_ROOM:]
     misplaced = tuple(sorted(rng.sample(movable, settings["misplaced"])))
     places = {}
     for thing, home in homes.items():
-        if thing in misplaced:  # in sight, so that walking through every room is enough
+        if thing in misplaced:  # in view, so a walk through all rooms is enough
             wrong = rng.choice([name for name in names if name != home])
             places[thing] = rng.choice([*HOUSE[wrong].surfaces, wrong])
         else:
@@ -128,7 +129,7 @@ def plan_house(settings: Mapping[str, Any], seed: int) -> tuple[HousePlan, rando
 
 
 class CleaningProgress(NamedTuple):
-    """Things that are away from their room, and those that gained or lost a point."""
+    """Things outside their room, and things that gained or lost a point."""
 
     away: frozenset[str]
     picked: frozenset[str] = frozenset()
@@ -148,7 +149,7 @@ def tidy(
     added: Iterable[Triple],
     removed: Iterable[Triple],
 ) -> CleaningProgress:
-    """Count what a command changed, by the facts that it added and removed.
+    """Update the progress by the facts that a command added and removed.
 
     ``homes`` maps a thing to a room of :data:`HOUSE` or a piece of furniture.
     """
@@ -175,15 +176,15 @@ def _locations(facts: Iterable[Triple], homes: Mapping[str, str]) -> list[tuple[
 
 
 class Cleaning(TextWorldFamily):
-    """A house to tidy: find what is out of place and put it where it belongs.
+    """A house to tidy, by finding misplaced things and putting them where they belong.
 
-    Score, each once for a thing; the best is twice the number of misplaced things:
+    Points, each at most once per thing; the best score is twice the number of misplaced things:
 
     * +1 for picking up a misplaced thing,
     * +1 for putting it down in its room, on or in furniture or on the floor,
     * -1 for taking a thing from where it belongs.
 
-    The game is won when everything is in its room, also what the player displaced.
+    The game is won when everything is in its room, including things that the player moved.
 
     The level ``standard`` is the paper's: 9 rooms in 3 x 3, 57 things, 11 of them misplaced. In the
     levels ``voices-room`` and ``voices-house`` things belong in and on furniture, and names,
@@ -238,7 +239,7 @@ class Cleaning(TextWorldFamily):
     def rescore(
         self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
     ) -> Feedback:
-        """Score by :func:`tidy`; won when nothing is away from its room."""
+        """Score by :func:`tidy`; the game is won when everything is in its room."""
         misplaced = frozenset(self.game.metadata["misplaced"])
         before = CleaningProgress(away=misplaced) if self.tally is None else self.tally
         self.tally = tidy(before, self.game.metadata["homes"], misplaced, added, removed)
@@ -247,7 +248,7 @@ class Cleaning(TextWorldFamily):
     def oracle(self) -> Oracle:
         """Add ``homes`` (thing to place), ``misplaced`` (at the start) and ``praised``.
 
-        ``praised`` are facts of ``objects`` that say where each misplaced thing belongs.
+        ``praised`` has the facts in ``objects`` about where each misplaced thing belongs.
         """
         oracle = super().oracle()
         extra = {key: self.game.metadata[key] for key in ("homes", "misplaced")}

@@ -1,8 +1,8 @@
 """Cooking: find the recipe, gather and prepare the ingredients, eat the meal.
 
-TextWorld's cooking games (First TextWorld Problems) at the levels of three papers. A point is an
-ingredient taken, cut or cooked, the meal prepared, the meal eaten. Spoiling or eating an
-ingredient loses. Games, foods and preparations differ between the splits, as in TextWorld.
+TextWorld's cooking games (First TextWorld Problems) at the levels of three papers. Taking, cutting
+or cooking an ingredient, preparing the meal and eating it each score a point. Spoiling or eating an
+ingredient loses the game. As in TextWorld, games, foods and preparations differ between splits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _level(recipe: int, take: int, go: int, skills: str, steps: int) -> dict[str
 
 
 class Cooking(TextWorldFamily):
-    """A meal to cook by its recipe.
+    """A recipe to cook.
 
     =====================  ===========================================================  =========
     levels                 from                                                         max score
@@ -44,16 +44,16 @@ class Cooking(TextWorldFamily):
     ``voices``             ours; names and wordings differ between the splits           2 to 12
     =====================  ===========================================================  =========
 
-    Settings of a level: ``recipe`` ingredients, of which ``take`` must be fetched, in ``go``
-    rooms; whether doors and containers start closed (``open``), ingredients must be cooked
-    (``cook``) and cut (``cut``), and the inventory holds no more than the ingredients
+    Settings of a level: ``recipe`` is the number of ingredients, of which ``take`` must be fetched,
+    in ``go`` rooms; whether doors and containers start closed (``open``), ingredients must be
+    cooked (``cook``) and cut (``cut``), and the inventory has no more room than for the ingredients
     (``drop``); ``steps``, the paper's step limit.
 
     Args:
-        gata_actions: Leave ``look`` and every ``examine`` but the cookbook's out of the valid
-            actions, the protocol of GATA. Typing them stays possible.
+        gata_actions: Whether to omit ``look`` and every ``examine`` but the cookbook's from the
+            valid actions, as in GATA. They remain possible.
         hints: Whether the first text ends with the uses of the appliances, which the game does not
-            give.
+            state.
         max_steps: Step limit; None takes the paper's (RL 50, to be evaluated with 100; STMA 50;
             AriGraph 60).
     """
@@ -107,22 +107,22 @@ class Cooking(TextWorldFamily):
 
     @classmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
-        """Generate the game that ``tw-make tw-cooking`` makes of these settings and this seed.
+        """Generate the game of ``tw-make tw-cooking`` with these settings and this seed.
 
-        Only the walkthrough is ours: TextWorld's own exceeds the step limit on large levels.
+        Only the walkthrough is new, since TextWorld's exceeds the step limit of large levels.
         """
         if "voice" in settings:
-            game, settings, names = make_voiced_kitchen(_made, settings, split, seed)
+            game, settings, names = make_voiced_kitchen(_generate, settings, split, seed)
             knife, book = names.get("knife"), names["cookbook"].name
             walkthrough = cooking_walkthrough(game, settings, knife.name if knife else "", book)
         else:
-            game = _made({**settings, "split": split}, seed)
+            game = _generate({**settings, "split": split}, seed)
             walkthrough = cooking_walkthrough(game, settings, "knife", "cookbook")
         game.metadata["walkthrough"] = walkthrough
         return game
 
     def opening(self) -> str:
-        """Return the uses of the appliances; nothing without hints."""
+        """Return the uses of the appliances if ``hints`` is set."""
         if not self._hints:
             return ""
         return str(self.game.metadata.get("opening", _RULES))
@@ -132,7 +132,7 @@ def _is_listed_for_gata(action: str) -> bool:
     return action == "examine cookbook" or not (action == "look" or action.startswith("examine "))
 
 
-def _made(settings: Mapping[str, Any], seed: int) -> Any:
+def _generate(settings: Mapping[str, Any], seed: int) -> Any:
     textworld = require("textworld", "textworld", "TextWorld games")
     cooking = require("textworld.challenges.tw_cooking.cooking", "textworld")
     options = textworld.GameOptions()
@@ -143,14 +143,14 @@ def _made(settings: Mapping[str, Any], seed: int) -> Any:
         return cooking.make(chosen, options)
 
 
-_CUT = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
+_CUT_VERBS = {"chopped": "chop", "sliced": "slice", "diced": "dice"}
 _CAPACITY = 10
 """Things that the player can carry unless the level limits it."""
-_APPLIANCE = {"fried": "stove", "roasted": "oven", "grilled": "toaster"}
+_APPLIANCES = {"fried": "stove", "roasted": "oven", "grilled": "toaster"}
 
 
 class RecipeStep(NamedTuple):
-    """An ingredient of the recipe and its preparations; empty if there is none."""
+    """An ingredient of the recipe with its preparations; an unneeded one is empty."""
 
     food: str
     heat: str
@@ -158,10 +158,10 @@ class RecipeStep(NamedTuple):
 
 
 class Kitchen:
-    """A world of a cooking game while a walkthrough is planned.
+    """A simulated cooking game for planning a walkthrough.
 
     Args:
-        facts: Propositions with names for ids, as (predicate, name, ...).
+        facts: Propositions with names in place of ids, as (predicate, name, ...).
         types: Name to TextWorld's type.
         capacity: Things that the player can carry.
     """
@@ -174,7 +174,7 @@ class Kitchen:
         self._place: dict[str, str] = {}
         self._exits: dict[str, dict[str, str]] = {}
         self._doors: dict[tuple[str, str], str] = {}
-        self._appliances = {t: name for name, t in types.items() if t in _APPLIANCE.values()}
+        self._appliances = {t: name for name, t in types.items() if t in _APPLIANCES.values()}
         self._types = types
         for predicate, *names in sorted(facts):
             if predicate == "closed":
@@ -192,17 +192,17 @@ class Kitchen:
         self.here = self._place["P"]
 
     def room_of(self, thing: str) -> str:
-        """Return the room that a thing is in, at any depth."""
+        """Return the room of a thing at any depth."""
         while self._types.get(thing) != "r":
             thing = self._place[thing] if thing not in self.held else self.here
         return thing
 
     def distances(self, start: str) -> dict[str, int]:
-        """Return the moves from a room to every room."""
+        """Return the number of moves from a room to every room."""
         return distances(start, lambda room: dict(sorted(self._exits.get(room, {}).items())))
 
     def round_trip(self, stops: Iterable[str], ends: tuple[str, ...]) -> list[str]:
-        """Order the stops along a shortest way that goes on to ``ends``."""
+        """Order the stops along a shortest way that continues to ``ends``."""
         rooms = sorted(set(stops))
         away = {room: self.distances(room) for room in {self.here, *rooms, *ends}}
 
@@ -213,7 +213,7 @@ class Kitchen:
         return list(min(permutations(rooms), key=length))
 
     def go(self, goal: str) -> None:
-        """Walk to a room, opening doors on the way."""
+        """Walk to a room, and open doors on the way."""
         to_goal = self.distances(goal)
         while self.here != goal:
             direction, there = min(
@@ -229,7 +229,7 @@ class Kitchen:
             self.shut.discard(str(thing))
 
     def take(self, thing: str) -> None:
-        """Take a thing that is in this room."""
+        """Take a thing in this room."""
         holder = self._place[thing]
         if holder == self.here:
             self.commands.append(f"take {thing}")
@@ -252,14 +252,14 @@ class Kitchen:
 
     def appliance(self, heat: str) -> str:
         """Return the name of the appliance that fries, roasts or grills."""
-        return self._appliances[_APPLIANCE[heat]]
+        return self._appliances[_APPLIANCES[heat]]
 
 
 def plan_cooking(world: Kitchen, recipe: list[RecipeStep], knife: str, book: str) -> list[str]:
     """Plan commands that win with the maximum score.
 
-    Read the cookbook, take the knife, fetch the ingredients along a shortest round trip, cut what
-    is held, grill on the way back, cook the rest in the kitchen, and eat.
+    The plan is to read the cookbook, take the knife, fetch the ingredients on a shortest round
+    trip, cut them, grill on the way back, cook the rest in the kitchen, and eat.
     """
     to_cut = {step.food: step.cut for step in recipe if step.cut}
     to_heat = {step.food: step.heat for step in recipe if step.heat}
@@ -267,7 +267,7 @@ def plan_cooking(world: Kitchen, recipe: list[RecipeStep], knife: str, book: str
 
     def cut_held() -> None:
         for food in [f for f in foods if f in to_cut and f in world.held]:
-            world.commands.append(f"{_CUT[to_cut.pop(food)]} {food} with {knife}")
+            world.commands.append(f"{_CUT_VERBS[to_cut.pop(food)]} {food} with {knife}")
 
     def heat_here() -> None:
         for food, heat in list(to_heat.items()):
@@ -290,7 +290,9 @@ def plan_cooking(world: Kitchen, recipe: list[RecipeStep], knife: str, book: str
         world.go(room)
         for food in [f for f in missing if f not in world.held and world.room_of(f) == room]:
             aside = None
-            if world.full and food in to_cut:  # the last one: make room, cut it, pick up again
+            if (
+                world.full and food in to_cut
+            ):  # with the last ingredient: drop things, cut it, and take them again
                 aside = next(thing for thing in world.held if thing != knife)
                 world.drop(aside)
             elif world.full:
@@ -315,8 +317,8 @@ def cooking_walkthrough(game: Any, settings: Mapping[str, Any], knife: str, book
     recipe = [
         RecipeStep(
             food,
-            heat if settings["cook"] and heat in _APPLIANCE else "",
-            cut if settings["cut"] and cut in _CUT else "",
+            heat if settings["cook"] and heat in _APPLIANCES else "",
+            cut if settings["cut"] and cut in _CUT_VERBS else "",
         )
         for food, heat, cut in game.metadata["ingredients"]
     ]

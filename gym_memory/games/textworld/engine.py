@@ -1,7 +1,7 @@
-"""One TextWorld game in play: the tracked logic, and the source of answers.
+"""Play one TextWorld game: track its logic, and answer commands.
 
-By default the rules of :mod:`~.native_turn` answer. A command outside of their grammar is answered
-by the Z-machine, which is started only then and catches up by replaying the episode.
+By default, the rules of :mod:`~.native_turn` answer. For a command outside of their grammar, the
+Z-machine is started and replays the episode so far.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from gym_memory.games.textworld.zmachine import (
 __all__ = ["ENGINES", "NATIVE_VERSION", "Answer", "GameData", "TextWorldEngine", "load_game"]
 
 ENGINES = ("auto", "inform")
-"""Sources of answers: the rules where they can, or always the Z-machine."""
+"""Sources of answers: the rules if possible, or always the Z-machine."""
 NATIVE_VERSION = "1"
-"""Version of the rules; raise it whenever they answer otherwise."""
+"""Version of the rules; increment it whenever an answer changes."""
 LARGEST_DESCRIPTION = 1 << 22
-"""Bytes of the .json beside a game, at most; those of the largest games have 2 MB."""
+"""Size limit, in bytes, of the .json beside a game; the largest games have 2 MB."""
 
 
 class GameData(NamedTuple):
@@ -49,8 +49,8 @@ class GameData(NamedTuple):
         facts: Facts at the start.
         max_score: Sum of the rewards; 0 without quests or without an upper limit.
         metadata: The generator's notes (``walkthrough``, ``max_score``, ...).
-        writings: Name of a thing, in lower case, to its description.
-        native: The game as the rules play it; None if only the interpreter can.
+        writings: Descriptions of things by lower-case name.
+        native: The game for the rules; None if only the interpreter can play it.
     """
 
     world: World
@@ -63,13 +63,13 @@ class GameData(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An effect of a command.
+    """An answer to a command.
 
     Attributes:
         text: Feedback without trace, banner and status line.
-        accepted: The game understood the command and carried it out.
+        accepted: Whether the game understood and executed the command.
         added: Facts that became true.
-        removed: Facts that ceased to be true.
+        removed: Facts that became false.
     """
 
     text: str
@@ -85,13 +85,13 @@ class EngineState(NamedTuple):
     """A state of a game as changes since its start.
 
     Attributes:
-        machine: State of the interpreter when it last answered; None before.
-        unheard: Commands that it has not heard since then, the last first.
+        machine: State of the interpreter at its last answer; None before. missed: Commands since
+            then, latest first.
     """
 
     story: str
     machine: Any
-    unheard: _Commands
+    missed: _Commands
     facts: tuple[frozenset[Fact], frozenset[Fact]]
     holdings: Any
     standing: Standing
@@ -103,14 +103,14 @@ class EngineState(NamedTuple):
 
 
 _Commands = tuple[str, Any] | None
-"""A linked list, so that a snapshot need not copy it."""
+"""A linked list, so snapshots need no copy."""
 
 
 def load_game(story: str | os.PathLike[str]) -> GameData:
-    """Read the .json beside a .z8; kept for the process.
+    """Read the .json beside a .z8; cached for the process.
 
     Raises:
-        CorruptGameError: The .json is missing or is not one of TextWorld's.
+        CorruptGameError: The .json is missing or not from TextWorld.
     """
     path = Path(story).with_suffix(".json")
     try:
@@ -176,12 +176,12 @@ _MAX_MACHINES = 8
 _SUCCEEDED = " - succeeded"
 _PLAYER_AT = FactPattern("at", (0, 1))
 _PLACED = ("at", "in", "on")
-_SWITCHES = frozenset({"option"})
-"""Words of commands that change how Inform shows the game from then on."""
+_DISPLAY_COMMANDS = frozenset({"option"})
+"""Verbs that change how Inform displays the game."""
 
 
 class TextWorldEngine:
-    """A machine that plays one TextWorld game after another.
+    """An engine that plays TextWorld games one after another.
 
     Args:
         answers: One of :data:`ENGINES`.
@@ -196,41 +196,41 @@ class TextWorldEngine:
         self._machines: dict[_Story, Interpreter] = {}
         self._machine: Interpreter | None = None
         self._saved: Any = None
-        self._unheard: _Commands = None
+        self._missed: _Commands = None
         self._state = State(Index(()))
         self._holdings = Holdings({})
         self._over = True
         self._inventory: str | None = None
-        self._asked = False
-        """True if the interpreter's last answer was a question."""
-        self._astray = False
-        """True if its world is no longer the one that the facts describe."""
+        self._is_asking = False
+        """Whether the interpreter's last answer was a question."""
+        self._has_diverged = False
+        """Whether the interpreter's world has diverged from the facts."""
 
     @property
     def is_native(self) -> bool:
-        """True if the rules answer where they can."""
+        """True if the rules answer what they can."""
         return self._answers == "auto"
 
     @property
     def game(self) -> GameData:
-        """Return the description of the game in play."""
+        """Return the description of the current game."""
         if self._game is None:
             raise BackendError("no game is running: call reset() first")
         return self._game
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
-        """Begin the game of a .json of TextWorld, or of a .z8 with its .json beside it.
+        """Start the game of a TextWorld .json, or of a .z8 with its .json beside it.
 
         Raises:
-            CorruptGameError: One of the two is missing or damaged.
+            CorruptGameError: One of the files is missing or damaged.
         """
         game = load_game(story)
         native = game.native
         self._game, self._story = game, os.fspath(story)
-        self._machine = self._saved = self._unheard = None
+        self._machine = self._saved = self._missed = None
         self._state = State(game.facts)
         self._holdings = Holdings(native.contents if native else {})
-        self._over = self._asked = self._astray = False
+        self._over = self._is_asking = self._has_diverged = False
         self._board = ScoreBoard(native)
         if native:
             self._rules = TurnRules(native, self._state, self._holdings)
@@ -248,9 +248,9 @@ class TextWorldEngine:
 
     @property
     def _is_held(self) -> bool:
-        """True if the interpreter has to answer the next command."""
+        """True if only the interpreter can answer the next command."""
         inform_only = self._answers == "inform" or self.game.native is None
-        return inform_only or self._asked or self._astray
+        return inform_only or self._is_asking or self._has_diverged
 
     @property
     def _room(self) -> str:
@@ -259,7 +259,7 @@ class TextWorldEngine:
     # ------------------------------------------------------------ the interpreter
 
     def _opening(self) -> _Opening:
-        """Have the interpreter begin the story; the start of each is kept."""
+        """Start the story in the interpreter, from a cached state if there is one."""
         path = compiled(self._story)
         key = os.fspath(path), _modified(path)
         machine = self._insert(key)
@@ -286,8 +286,8 @@ class TextWorldEngine:
             self._machines.pop(next(iter(self._machines))).close()
         return machine
 
-    def _caught_up(self) -> Interpreter:
-        """Return the interpreter in the present state, after the commands that it missed."""
+    def _synchronized_machine(self) -> Interpreter:
+        """Return the interpreter in the present state, after replaying missed commands."""
         if self._story == "":
             raise BackendError("no game is running: call reset() first")
         if self._machine is None:
@@ -295,14 +295,14 @@ class TextWorldEngine:
             assert self._machine is not None
             if self._saved is not None:
                 self._machine.load(self._saved)
-        unheard, node = [], self._unheard
+        missed, node = [], self._missed
         while node is not None:
-            unheard.append(node[0])
+            missed.append(node[0])
             node = node[1]
-        for command in reversed(unheard):
+        for command in reversed(missed):
             self._machine.send(command)
-        if unheard:
-            self._unheard = self._saved = None
+        if missed:
+            self._missed = self._saved = None
         return self._machine
 
     # ------------------------------------------------------------ playing
@@ -314,7 +314,7 @@ class TextWorldEngine:
         if not self._is_held:
             turn = self._rules.play(command, self._room)
             if turn is not None:
-                self._unheard = command, self._unheard
+                self._missed = command, self._missed
                 return self._count(turn)
         return self._interpret(command)
 
@@ -330,14 +330,14 @@ class TextWorldEngine:
         )  # fmt: skip
 
     def _interpret(self, command: str) -> Answer:
-        raw = self._caught_up().send(command)
+        raw = self._synchronized_machine().send(command)
         self._saved = None
         text, tags, room, score = clean_text(raw)
         events = [tag.removesuffix(_SUCCEEDED) for tag in tags if tag.endswith(_SUCCEEDED)]
         added, removed = self._follow(events, room)
         won, lost, final = endings(raw)
         self._over = won or lost
-        if self._astray:
+        if self._has_diverged:
             self._inventory = None
         score = score if final is None else final
         self._score = self._score if score is None else score
@@ -345,8 +345,8 @@ class TextWorldEngine:
             turns = turns_of(raw)
             if turns != self._board.standing.turns or self._over:
                 self._board.count_turn(self._state, added)
-            self._asked = text.endswith("?")
-            self._astray |= not _SWITCHES.isdisjoint(command.lower().split())
+            self._is_asking = text.endswith("?")
+            self._has_diverged |= not _DISPLAY_COMMANDS.isdisjoint(command.lower().split())
         return Answer(text, self._score, won, lost, bool(events), added, removed)
 
     def _follow(self, events: Iterable[str], room: str) -> tuple[frozenset[Fact], frozenset[Fact]]:
@@ -364,9 +364,9 @@ class TextWorldEngine:
 
         world = self.game.world
         for event in events:
-            if "(" not in event:  # "(1) taking x" is part of the action that is reported next
+            if "(" not in event:  # "(1) taking x" is part of the action reported next
                 move = world.detect(self._state, event)
-                self._astray |= move is None and bool(world.logic.candidates(event.lower()))
+                self._has_diverged |= move is None and bool(world.logic.candidates(event.lower()))
                 apply(move)
         if room and room != world.title(self._state):
             apply(world.detect_walk(self._state, room))
@@ -375,7 +375,7 @@ class TextWorldEngine:
         return frozenset(added), frozenset(removed)
 
     def _carry(self, move: RuleMove) -> None:
-        """Move things as a rule moved them."""
+        """Apply the moves of a rule to the object tree."""
         went = {f[1]: f[2] for f in move.added if f[0] in _PLACED and f[1] != "P"}
         for name, thing, *_ in move.removed:
             if name in _PLACED and thing != "P" and thing not in went:
@@ -387,7 +387,7 @@ class TextWorldEngine:
         return changed[-1] == "I" or ("in", changed[1], "I") in self._state
 
     def admissible_commands(self) -> tuple[str, ...]:
-        """Return all commands that the rules allow now, sorted."""
+        """Return all commands that the logic allows now, sorted."""
         return () if self._over else self.game.world.admissible_commands(self._state)
 
     def inventory(self) -> str:
@@ -396,11 +396,11 @@ class TextWorldEngine:
             return ""
         if self._inventory is None:
             native = self.game.native
-            if native is not None and not self._astray:
+            if native is not None and not self._has_diverged:
                 things = self._holdings.within("I")
                 self._inventory = native.wording.inventory(things, self._state)
             else:
-                machine = self._caught_up()
+                machine = self._synchronized_machine()
                 state = machine.save()
                 self._inventory = clean_text(machine.send("inventory"))[0]
                 machine.load(state)
@@ -408,7 +408,7 @@ class TextWorldEngine:
 
     @property
     def facts(self) -> frozenset[Fact]:
-        """Return all facts that are true now."""
+        """Return all true facts."""
         return self._state.facts
 
     # ------------------------------------------------------------ snapshots
@@ -418,24 +418,24 @@ class TextWorldEngine:
         if self._machine is not None and self._saved is None:
             self._saved = self._machine.save()
         return EngineState(
-            self._story, self._saved, self._unheard, self._state.changes, self._holdings.changes,
-            self._board.standing, self._score, self._inventory, self._over, self._asked,
-            self._astray,
+            self._story, self._saved, self._missed, self._state.changes, self._holdings.changes,
+            self._board.standing, self._score, self._inventory, self._over, self._is_asking,
+            self._has_diverged,
         )  # fmt: skip
 
     def load(self, state: EngineState) -> None:
-        """Return to a state, of this or another game."""
+        """Restore a state, of this or another game."""
         if self._story != state.story:
             self.start(state.story)
-        self._machine, self._saved, self._unheard = None, state.machine, state.unheard
+        self._machine, self._saved, self._missed = None, state.machine, state.missed
         self._state.become(state.facts)
         self._holdings.become(state.holdings)
         self._board.standing = state.standing
         self._score, self._inventory, self._over = state.score, state.inventory, state.over
-        self._asked, self._astray = state.asked, state.astray
+        self._is_asking, self._has_diverged = state.asked, state.astray
 
     def close(self) -> None:
-        """Free the machines; a later :meth:`start` makes new ones."""
+        """Free the machines; a later :meth:`start` creates new ones."""
         for machine in self._machines.values():
             machine.close()
         self._machines.clear()

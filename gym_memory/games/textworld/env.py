@@ -1,7 +1,6 @@
-"""TextWorld environments: the base of all, and the base of the generated families.
+"""Base classes of all TextWorld environments, and of families of generated games.
 
-A family of generated games subclasses :class:`TextWorldFamily` and declares its levels and how
-a game is made.
+A family subclasses :class:`TextWorldFamily`, declares its levels and generates a game.
 """
 
 from __future__ import annotations
@@ -49,27 +48,27 @@ _REFUSED_LETTERS = "Only plain letters, digits and simple punctuation can be und
 _REFUSED_SEVERAL = "Only one command at a time can be understood."
 _REFUSED_META = "That is not something to do in this world."
 _SEVERAL = re.compile(r"[.,;]|\bthen\b", re.IGNORECASE)
-_SHUT = ("c", "oven", "toaster")
-"""Types of things that are shut by default."""
+_CLOSED_TYPES = ("c", "oven", "toaster")
+"""Types of things that are closed by default."""
 _META_VERBS = frozenset({
     "brief", "long", "normal", "notify", "nouns", "oops", "pronouns", "q", "quit", "random",
     "recording", "replay", "restart", "restore", "restrict", "save", "script", "short",
     "superbrief", "transcript", "undo", "unscript", "noscript", "verbose", "verify", "version",
 })  # fmt: skip
-"""Commands to the interpreter: they end, save, or change how a game is shown."""
+"""Commands to the interpreter, which end, save or display a game differently."""
 _META_MARKS = ("tw-", "$", "#", "@")
-"""First letters of other such commands."""
-_READ = 9
-"""Letters of a word that the interpreter looks at."""
+"""Prefixes of other commands to the interpreter."""
+_COMPARED_LETTERS = 9
+"""Number of letters by which the interpreter compares words."""
 
 
 @cache
-def _as_read(words: frozenset[str]) -> frozenset[str]:
-    return frozenset(word[:_READ] for word in words)
+def _abbreviated(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(word[:_COMPARED_LETTERS] for word in words)
 
 
 class GameEngine(Protocol):
-    """An engine that plays one game after another."""
+    """An engine that plays games one after another."""
 
     @property
     def game(self) -> GameData: ...
@@ -90,29 +89,28 @@ class _Native(NamedTuple):
 
 
 class TextWorldEnv(TextEnv):
-    """An environment for games that TextWorld made.
+    """An environment for TextWorld games.
 
-    An action is *valid* (``info["is_action_valid"]``) if the game carried it out. Commands to the
-    interpreter (``restart``, ``save``, ``undo``, ...) and several commands at once do not reach
-    the game.
+    An action is *valid* (``info["is_action_valid"]``) if the game executed it. Commands to the
+    interpreter (``restart``, ``save``, ``undo``, ...) and several commands at once are refused.
 
     Args:
-        inventory: Whether the observation holds the inventory text.
-        engine: Who answers. ``auto``: rules, which print what Inform prints, and the interpreter
-            where a command is outside of their grammar; ``inform``: always the interpreter.
+        inventory: Whether the observation includes the inventory text.
+        engine: Source of answers. ``auto``: rules that print the same as Inform, and the
+            interpreter for commands outside of their grammar; ``inform``: always the interpreter.
     """
 
     dialect = "textworld"
     needs = needs_extra = "textworld"
     max_action_chars = 190
     meta_verbs: ClassVar[frozenset[str]] = _META_VERBS
-    """Commands that do not reach the game."""
+    """Verbs that are refused."""
     several: ClassVar[re.Pattern[str]] = _SEVERAL
-    """Mark of a line with several commands."""
+    """Pattern of a line with several commands."""
     is_listed: Callable[[str], bool] | None = None
-    """True of an action that is listed if it is valid; None lists all."""
+    """Filter of the listed valid actions; None lists all."""
     tally: Any = None
-    """Count of a family that scores by facts; an immutable value, None at the start."""
+    """Immutable progress of a family that scores by facts; None at the start."""
 
     def __init__(
         self,
@@ -135,10 +133,10 @@ class TextWorldEnv(TextEnv):
 
     @abstractmethod
     def description(self, task_id: str) -> str | PathLike[str]:
-        """Return the path of a task's game: TextWorld's .json of the cache, or a story file."""
+        """Return the path of a task's game: a TextWorld .json in the cache, or a story file."""
 
     def story(self, task_id: str) -> Path:
-        """Return the path of the compiled game of a task; compile it at first use."""
+        """Return the path of a task's compiled game, and compile it at first use."""
         with quiet_random_state():
             return compiled(self.description(task_id))
 
@@ -149,11 +147,10 @@ class TextWorldEnv(TextEnv):
     def rescore(
         self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
     ) -> Feedback:
-        """Score a command by the engine facts that it changed; default: the engine's own score.
+        """Score a command by the changed engine facts; by default, keep the engine's score.
 
-        Called after every command, and at the start with empty sets. A family that counts keeps
-        its count in ``self.tally``, which snapshots include. ``self.game.metadata`` holds the
-        generator's notes.
+        Called after every command, and at the start with empty sets. A family keeps its progress in
+        ``self.tally``, which snapshots include. ``self.game.metadata`` has the generator's notes.
         """
         return feedback
 
@@ -161,12 +158,12 @@ class TextWorldEnv(TextEnv):
 
     @property
     def game(self) -> GameData:
-        """Return the description of the game in play."""
+        """Return the description of the current game."""
         return self.engine.game
 
     def _open(self, task_id: str) -> Feedback:
         self.tally = None
-        with quiet_random_state():  # importing TextWorld draws from it, too
+        with quiet_random_state():  # importing TextWorld also draws from it
             answer = self.engine.start(self.description(task_id))
         opening = self.opening()
         if opening:
@@ -198,7 +195,7 @@ class TextWorldEnv(TextEnv):
         return actions if self.is_listed is None else tuple(filter(self.is_listed, actions))
 
     def refuse(self, action: str) -> str | None:
-        """Refuse several commands at once, foreign letters and interpreter commands, too."""
+        """Also refuse several commands at once, foreign letters and interpreter commands."""
         refusal = super().refuse(action)
         if refusal is not None:
             return refusal
@@ -209,8 +206,10 @@ class TextWorldEnv(TextEnv):
         return _REFUSED_META if self.is_meta(action.split()[0].lower()) else None
 
     def is_meta(self, verb: str) -> bool:
-        """True if a verb is about the interpreter and not about the world."""
-        return verb[:_READ] in _as_read(self.meta_verbs) or verb.startswith(_META_MARKS)
+        """True if a verb addresses the interpreter and not the world."""
+        return verb[:_COMPARED_LETTERS] in _abbreviated(self.meta_verbs) or verb.startswith(
+            _META_MARKS
+        )
 
     def _save(self) -> _Native:
         return _Native(self.engine.save(), self.tally)
@@ -240,7 +239,7 @@ class TextWorldEnv(TextEnv):
             walkthrough=tuple(self.game.metadata.get("walkthrough") or ()),
             objects={
                 "types": types,
-                "shut": tuple(name for name, kind in types.items() if kind in _SHUT),
+                "shut": tuple(name for name, kind in types.items() if kind in _CLOSED_TYPES),
                 "writings": (
                     ("", self.goal()),
                     ("", self.opening()),
@@ -250,45 +249,46 @@ class TextWorldEnv(TextEnv):
         )
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of TextWorld, of the interpreter, and of the rules if they play."""
+        """Return the versions of TextWorld, the interpreter and, if in use, the rules."""
         by_rules = isinstance(self.engine, TextWorldEngine) and self.engine.is_native
         rules = {"native": NATIVE_VERSION} if by_rules else {}
         return {"jericho": _jericho_version(), "textworld": textworld_version(), **rules}
 
 
-@cache  # every episode reports it, and reading it takes milliseconds
+@cache  # cached, since every episode reports it and reading takes milliseconds
 def _jericho_version() -> str:
     return version("jericho")
 
 
 class TextWorldFamily(TextWorldEnv):
-    """Base of the families of generated TextWorld games.
+    """A base class of families of generated TextWorld games.
 
-    A subclass sets the class attributes and :meth:`make_game`; the other hooks have defaults.
-    Task ids are ``<family>/<level>/<split>/<number>``; the family's manifest lists their seeds.
+    A subclass sets the class attributes and implements :meth:`make_game`; other hooks have
+    defaults. Task ids are ``<family>/<level>/<split>/<number>``; the family's manifest lists the
+    seeds.
 
     Args:
-        level: Name of a level; None takes ``default_level``, else the first.
+        level: Name of a level; None for ``default_level``, or else the first.
         split: ``train``, ``valid``, ``test`` or ``held_out``.
-        max_steps: Step limit; None takes the paper's, :meth:`default_steps`.
+        max_steps: Step limit; None for the paper's, see :meth:`default_steps`.
         engine: As of :class:`TextWorldEnv`.
     """
 
     family: ClassVar[str]
     """First part of the task ids, e.g. ``cooking``."""
     generator: ClassVar[int] = 1
-    """Version of the generator; raise it whenever the games of a seed change."""
+    """Version of the generator; increment it whenever the game of a seed changes."""
     levels: ClassVar[Mapping[str, Mapping[str, Any]]]
-    """Name of a level to its settings (JSON-able; part of the cache key)."""
+    """Settings by level (JSON-able; part of the cache key)."""
     splits: ClassVar[tuple[str, ...]] = SPLITS
     default_level: ClassVar[str] = ""
     """Default of ``level``; empty for the first."""
     listed_levels: ClassVar[tuple[str, ...]] = ()
-    """Levels that the manifest lists; empty for all."""
+    """Levels in the manifest; empty for all."""
     sizes: ClassVar[Mapping[str, int]] = SIZES
-    """Games of each split that the manifest lists for a level."""
+    """Number of games by split in the manifest, per level."""
     default_max_steps: ClassVar[int] = 150
-    """Step limit of a level whose settings name no ``steps``."""
+    """Step limit of a level without ``steps`` in its settings."""
 
     def __init__(
         self,
@@ -323,7 +323,7 @@ class TextWorldFamily(TextWorldEnv):
     @classmethod
     @abstractmethod
     def make_game(cls, settings: Mapping[str, Any], split: str, seed: int) -> Any:
-        """Generate one ``textworld.Game``, with no other chance than ``seed``.
+        """Generate one ``textworld.Game``, deterministically for ``seed``.
 
         Set ``game.objective`` (the goal text), ``game.metadata["walkthrough"]`` (commands that win
         with the maximum score) and, if the quests do not add up to it,
@@ -340,7 +340,7 @@ class TextWorldFamily(TextWorldEnv):
         return self._generated(task_id, self.levels[self.level])
 
     def _generated(self, task_id: str, settings: Mapping[str, Any]) -> Path:
-        """Return the path of a task's game; only one of the level's own settings is listed."""
+        """Return the path of a task's game; games of other settings are not listed."""
         entry = self._entries[task_id]
         key = GameKey(self.family, self.generator, settings, self.split, entry.seed)
 
@@ -354,7 +354,7 @@ class TextWorldFamily(TextWorldEnv):
 
 
 def _compare(task_id: str, game: Any, entry: ListedGame) -> None:
-    """Raise ``BackendError`` if a generated game is not the listed one, of the same TextWorld."""
+    """Raise ``BackendError`` if a game differs from the one listed for the same TextWorld."""
     digest = game_sha256(game.serialize())
     if entry.sha256 in ("", digest):
         return

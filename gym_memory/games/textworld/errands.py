@@ -1,8 +1,8 @@
-"""A life of several days in one house, with one errand after another.
+"""Errands: several days in one house, with one errand after another.
 
-Each day is a game of its own on the same map. Overnight, unfinished errands are finished, displaced
-objects go back, and some objects move to the next room, so a day does not depend on the actions of
-the day before. Each errand scores 1 point.
+Each day is a separate game on the same map. Overnight, unfinished errands are completed, displaced
+objects return, and some objects move to an adjacent room, so a day does not depend on earlier
+actions. Each errand scores 1 point.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Day", "Errand", "ErrandProgress", "Errands", "Life", "plan_life"]
 
 _WOODS = ("oak", "pine", "walnut", "bamboo")
-_PRINTED = ("calendar", "diary", "envelope")
-"""Objects that look as if they had writing on them."""
-_ERRAND, _BACK, _WHAT = (
+_READABLE = ("calendar", "diary", "envelope")
+"""Objects that may look readable."""
+_BRING, _BRING_BACK, _BRING_WHAT = (
     "Bring the {thing} to the {holder}.",
     "Bring the {thing} back to where it stood on the first day.",
     "Bring what stood on the {was} on the first day to the {holder}.",
@@ -35,7 +35,7 @@ _ERRAND, _BACK, _WHAT = (
 
 
 class Errand(NamedTuple):
-    """An errand in words, with the object and the furniture to put it on."""
+    """An errand: its text, the object, and the furniture to put it on."""
 
     text: str
     thing: str
@@ -43,7 +43,7 @@ class Errand(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day: the furniture of each object in the morning, and the errands."""
+    """A day: the place of each object in the morning, and the errands."""
 
     places: dict[str, str]
     errands: tuple[Errand, ...]
@@ -60,7 +60,7 @@ class Life:
     days: tuple[Day, ...]
 
     def walkthrough(self, first: int = 0) -> list[str]:
-        """Return the commands of all errands from a day on, by shortest ways."""
+        """Return commands for all errands from a day on, by shortest ways."""
         where = {piece: cell for cell, piece in self.furniture.items()}
         commands: list[str] = []
         for day in self.days[first:]:
@@ -85,26 +85,26 @@ def plan_life(settings: Mapping[str, Any], seed: int) -> tuple[Life, random.Rand
     pieces = [f"{wood} {piece}" for wood in _WOODS for piece in worldgen.FURNITURE]
     furnished = sorted(rng.sample(cells, settings["furniture"]))
     furniture = dict(zip(furnished, rng.sample(pieces, len(furnished)), strict=True))
-    things = rng.sample([t for t in worldgen.THINGS if t not in _PRINTED], settings["things"])
+    things = rng.sample([t for t in worldgen.THINGS if t not in _READABLE], settings["things"])
     places = {thing: rng.choice(list(furniture.values())) for thing in things}
     first, days = dict(places), []
     for number in range(settings["days"]):
         if number:
-            _shift(rng, grid, furniture, places, settings["moved"])
+            _move_overnight(rng, grid, furniture, places, settings["moved"])
         morning = dict(places)
         past = settings["past"] if number else 0
         errands: list[Errand] = []
         for i in range(settings["errands"]):
-            asks = (_BACK, _WHAT)[i % 2] if i < past else _ERRAND
+            asks = (_BRING_BACK, _BRING_WHAT)[i % 2] if i < past else _BRING
             used = [errand.thing for errand in errands]
-            errands.append(_draw(rng, asks, first, places, list(furniture.values()), used))
+            errands.append(_draw_errand(rng, asks, first, places, list(furniture.values()), used))
             places[errands[-1].thing] = errands[-1].holder
         rng.shuffle(errands)
         days.append(Day(morning, tuple(errands)))
     return Life(grid, rooms, furniture, rng.choice(cells), tuple(days)), rng
 
 
-def _shift(
+def _move_overnight(
     rng: random.Random, grid: Grid, furniture: dict[Cell, str], places: dict[str, str], count: int
 ) -> None:
     """Move some objects to an adjacent room."""
@@ -115,7 +115,7 @@ def _shift(
             places[thing] = furniture[rng.choice(near)]
 
 
-def _draw(
+def _draw_errand(
     rng: random.Random,
     asks: str,
     first: Mapping[str, str],
@@ -125,21 +125,21 @@ def _draw(
 ) -> Errand:
     """Sample an errand for an object without another errand on this day.
 
-    ``asks`` is its wording, replaced by the plain one if it fits no object. ``first`` has the
-    places on the first day, ``places`` those now, ``used`` the objects of other errands.
+    ``asks`` is its wording, or the plain one if it fits no object. ``first`` has the places on the
+    first day, ``places`` the present ones, ``used`` the objects of other errands.
     """
     full = list(first.values())
     fit = {
-        _ERRAND: list(first),
-        _BACK: [thing for thing in first if places[thing] != first[thing]],
-        _WHAT: [thing for thing in first if full.count(first[thing]) == 1],
+        _BRING: list(first),
+        _BRING_BACK: [thing for thing in first if places[thing] != first[thing]],
+        _BRING_WHAT: [thing for thing in first if full.count(first[thing]) == 1],
     }
     free = [thing for thing in fit[asks] if thing not in used]
     if not free:
-        return _draw(rng, _ERRAND, first, places, pieces, used)
+        return _draw_errand(rng, _BRING, first, places, pieces, used)
     thing = rng.choice(free)
     others = [piece for piece in pieces if piece not in (places[thing], first[thing])]
-    holder = first[thing] if asks == _BACK else rng.choice(others)
+    holder = first[thing] if asks == _BRING_BACK else rng.choice(others)
     return Errand(asks.format(thing=thing, holder=holder, was=first[thing]), thing, holder)
 
 
@@ -157,7 +157,7 @@ def _morning(settings: Mapping[str, Any], day: int) -> str:
 
 
 class ErrandProgress(NamedTuple):
-    """Current day and errand, from 0, its moves so far, and the errands done."""
+    """A state of progress: day and errand (from 0), moves of the errand, errands done."""
 
     day: int = 0
     errand: int = 0
@@ -168,7 +168,7 @@ class ErrandProgress(NamedTuple):
 class Errands(TextWorldFamily):
     """Objects and places to find again over days, while some objects are moved out of view.
 
-    Each errand is to bring an object to a piece of furniture, both of which the agent has seen.
+    Each errand is to bring an object to a piece of furniture; the agent has seen both.
     From the second day on, errands also ask about the first day: *bring the bell back to where it
     stood on the first day*. An errand ends after ``patience`` moves.
 
@@ -176,9 +176,9 @@ class Errands(TextWorldFamily):
 
     * ``rooms``, ``box``, ``openness`` as in
       :func:`~gym_memory.games.textworld.worldgen.make_grid`; ``furniture``: number of rooms with a
-      piece of furniture; ``things``: number of objects on it.
-    * ``days``; ``errands`` per day, of which ``past`` ask about the first day; ``moved``: number of
-      objects that move next door in a night.
+      piece of furniture; ``things``: number of objects on it. * ``days``; ``errands`` per day, of
+      which ``past`` ask about the first day; ``moved``: number of objects that move to an adjacent
+      room overnight.
     * ``patience``: most moves of an errand; ``steps``: the step limit.
 
     The level ``long`` has 64 rooms and 1,000 steps, a transcript of some 80,000 tokens. Its
@@ -236,7 +236,7 @@ class Errands(TextWorldFamily):
         return Errand(*errands[min(self.tally.errand, len(errands) - 1)])
 
     def goal(self) -> str:
-        """Return the words of the present errand."""
+        """Return the text of the present errand."""
         return f"Run the errands of the house, one at a time. Now: {self._errand.text}"
 
     def opening(self) -> str:
@@ -246,7 +246,7 @@ class Errands(TextWorldFamily):
     def rescore(
         self, feedback: Feedback, added: frozenset[Triple], removed: frozenset[Triple]
     ) -> Feedback:
-        """Score a finished errand, and go on to the next one after it or after too many moves."""
+        """Score a finished errand; start the next one after it or after too many moves."""
         if self.tally is None:
             self.tally = ErrandProgress()
             return feedback

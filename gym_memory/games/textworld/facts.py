@@ -1,6 +1,6 @@
-"""TextWorld's propositions as triples: the engine's own facts, whether seen or not.
+"""Convert TextWorld's propositions, seen or not, to triples.
 
-They are only for scoring and the control ``oracle``.
+These facts are only for scoring and the control ``oracle``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _STATES = {
     "burned": "burned", "needs_cooking": "raw", "consumed": "consumed", "used": "consumed",
     "eaten": "consumed",
 }  # fmt: skip
-"""Predicate to its word in texts, which call nothing else raw."""
+"""Words in texts for predicates."""
 _USES = {"stove": "frying", "oven": "roasting", "toaster": "grilling"}
-"""Type of an appliance to its use."""
+"""Use of an appliance by type."""
 _CONTAINER_TYPES = frozenset({"c", "oven"})
 _SUPPORTER_TYPES = frozenset({"s", "stove", "toaster"})
 _RECIPE = "recipe"
@@ -48,7 +48,7 @@ def triples_of(
 
 
 def describe(facts: Iterable[Fact], names: Mapping[str, str]) -> Iterator[Triple]:
-    """Yield the triples that follow from single facts: places, ways, states, keys."""
+    """Yield the triples of single facts: places, ways, states, keys."""
     facts = frozenset(facts)
     spoken = {entity: name.lower() for entity, name in names.items()}
     spoken.update({"P": PLAYER, "I": INVENTORY})
@@ -66,13 +66,13 @@ def describe(facts: Iterable[Fact], names: Mapping[str, str]) -> Iterator[Triple
         elif predicate.endswith("_of"):
             yield Triple(first, way_relation(predicate.removesuffix("_of")), last)
         elif len(entities) == 1:
-            state = _state(predicate, entities[0], facts)
+            state = _state_word(predicate, entities[0], facts)
             if state:
                 yield Triple(first, "is", state)
 
 
-def _state(predicate: str, entity: str, facts: frozenset[Fact]) -> str:
-    """Return the state that a one-place predicate means, as the text says it; empty for none."""
+def _state_word(predicate: str, entity: str, facts: frozenset[Fact]) -> str:
+    """Return the state of a one-place predicate in the words of the text; empty if none."""
     if predicate in _HEATS and ("burned", entity) in facts:
         return ""
     return predicate if predicate in _OPENNESS | _CUTS | _HEATS else _STATES.get(predicate, "")

@@ -1,8 +1,8 @@
-"""Generated TextWorld games: listed in manifests, made on demand, kept in a cache folder.
+"""Generate TextWorld games on demand, with manifests and a cache folder.
 
-A :class:`GameKey` names all that decides a game. Its folder in the cache holds ``game.json``, and
-``game.z8`` once the interpreter was needed. A folder is built under a temporary name and renamed
-into place, so processes may race. A damaged folder is detected and built again.
+A :class:`GameKey` determines a game. Its cache folder has ``game.json`` and, once the interpreter
+is needed, ``game.z8``. A folder is built under a temporary name and then renamed, so processes may
+race. A damaged folder is detected and rebuilt.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ __all__ += ["generating", "no_trial_run", "quiet_random_state", "trial_run_by_lo
 
 SPLITS = ("train", "valid", "test", "held_out")
 SIZES = {"train": 100, "valid": 20, "test": 20, "held_out": 100}
-"""Games of a level, unless its family says otherwise."""
+"""Default number of games of a level, by split."""
 FIRST_SEED = {"train": 0, "valid": 100_000, "test": 200_000, "held_out": 300_000}
 
 
 class ListedGame(NamedTuple):
-    """One listed game; ``sha256`` is empty if no manifest lists it."""
+    """A listed game; ``sha256`` is empty for a game without a manifest."""
 
     seed: int
     sha256: str = ""
 
 
 class Manifest(NamedTuple):
-    """Listed games of a family; no game is in two splits of a level.
+    """A list of a family's games; no game is in two splits of a level.
 
-    ``test`` is for tests and development, ``held_out`` for tables alone. ``levels`` maps a level to
-    ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.
+    ``test`` is for tests and development, ``held_out`` only for tables. ``levels`` maps each level
+    to ``{"settings": ..., "train": [[seed, sha256], ...], ...}``.
     """
 
     family: str
@@ -71,7 +71,7 @@ class Manifest(NamedTuple):
 
 @lru_cache(maxsize=32)
 def load_manifest(family: str) -> Manifest | None:
-    """Read the manifest of a family; None if the package has none."""
+    """Read the manifest of a family; None if it has none."""
     source = files("gym_memory.games.textworld") / "manifests" / f"{family}.json"
     if not source.is_file():
         return None
@@ -81,7 +81,7 @@ def load_manifest(family: str) -> Manifest | None:
 def entries(family: str, generator: int, level: str, split: str) -> tuple[ListedGame, ...]:
     """Return the games of a level and split, in order.
 
-    Games that no manifest lists have consecutive seeds, different in every split, and no digest.
+    Without a manifest, games have consecutive seeds, which differ between splits, and no digest.
     """
     manifest = load_manifest(family)
     if manifest and manifest.generator == generator and split in manifest.levels.get(level, ()):
@@ -92,12 +92,12 @@ def entries(family: str, generator: int, level: str, split: str) -> tuple[Listed
 
 _STALE_SECONDS = 3600.0
 _DESCRIPTION, _STORY = "game.json", "game.z8"
-_SUMS = "sha256.json"
-"""Digests of the files of a folder, by name."""
+_CHECKSUMS = "sha256.json"
+"""File with the digests of a folder's files."""
 
 
 class GameKey(NamedTuple):
-    """All that decides a generated game; ``settings`` are JSON-able."""
+    """A key that determines a generated game; ``settings`` are JSON-able."""
 
     family: str
     generator: int
@@ -117,7 +117,7 @@ class GameKey(NamedTuple):
 
 @contextlib.contextmanager
 def quiet_random_state() -> Iterator[None]:
-    """Restore the global random state at the end, whatever runs inside."""
+    """Restore the global random state at the end of the block."""
     python_state, numpy_state = random.getstate(), np.random.get_state()
     try:
         yield
@@ -128,7 +128,7 @@ def quiet_random_state() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _knowledge_parsed_once() -> Iterator[None]:
-    """Have TextWorld parse each knowledge base once a process, not once a game (0.6 s)."""
+    """Make TextWorld parse each knowledge base once per process; parsing takes 0.6 s per game."""
     base = require("textworld.generator.data", "textworld", "TextWorld games").KnowledgeBase
     load = base.__dict__["load"]
 
@@ -147,10 +147,10 @@ def _knowledge_parsed_once() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_trial_run() -> Iterator[None]:
-    """Have TextWorld's ``GameMaker.set_walkthrough`` do nothing.
+    """Disable TextWorld's ``GameMaker.set_walkthrough``.
 
-    It compiles and plays the game while generating it (0.7 s), to note which commands complete
-    which quest. A generator that writes its own objective and walkthrough does not need it.
+    It compiles and plays the game during generation (0.7 s) to record which commands complete which
+    quest. Generators with their own objective and walkthrough do not need it.
     """
     maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
     set_walkthrough = maker.set_walkthrough
@@ -163,10 +163,10 @@ def no_trial_run() -> Iterator[None]:
 
 @contextlib.contextmanager
 def trial_run_by_logic() -> Iterator[None]:
-    """Have ``GameMaker.set_walkthrough`` play by the game's logic, so that nothing is compiled.
+    """Make ``GameMaker.set_walkthrough`` play by the game's logic, without compiling.
 
-    TextWorld plays a .json so. The notes are the same where each command names its action as the
-    logic does, which ``tw-cooking`` does not.
+    TextWorld plays a .json in this way. The records are the same if commands equal the logic's,
+    which is not the case in ``tw-cooking``.
     """
     maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
     compile_story = maker.compile
@@ -185,19 +185,19 @@ def trial_run_by_logic() -> Iterator[None]:
 
 _knowledge_bases: dict[Any, Any] = {}
 _generating = threading.Lock()
-"""Lock, as TextWorld's classes are altered while a game is generated."""
+"""Lock for generating, which patches TextWorld's classes."""
 
 
 @contextlib.contextmanager
 def generating() -> Iterator[None]:
-    """Have TextWorld generate games in silence; restore the global random state at the end."""
+    """Silence TextWorld during generation; restore the global random state at the end."""
     with _generating, quiet_random_state(), _knowledge_parsed_once(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # advice on the variety of TextWorld's own grammars
+        warnings.simplefilter("ignore")  # advice about TextWorld's own grammars
         yield
 
 
 def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -> Any:
-    """Have a family generate a ``textworld.Game``; the global random state stays as it is.
+    """Generate a game of a family, without changing the global random state.
 
     ``held_out`` uses the words of ``test``.
     """
@@ -208,49 +208,49 @@ def generate(factory: Any, settings: Mapping[str, Any], split: str, seed: int) -
 
 
 def cached_game(key: GameKey, make: Callable[[], Any]) -> Path:
-    """Return the path of a game's .json; generate it by ``make() -> textworld Game`` if missing."""
+    """Return the path of a game's .json; if missing, generate it from the game of ``make()``."""
     folder = cache_dir() / "textworld" / key.family / key.digest()
     return _built(folder / _DESCRIPTION, lambda path: make().save(os.fspath(path)))
 
 
 def cached_story(family: str, source: str) -> Path:
-    """Return the path of the story compiled from a source in Inform 7; build it if missing."""
+    """Return the path of a story compiled from Inform 7 source; compile it if missing."""
     digest = hashlib.sha256(f"{textworld_version()}\n{source}".encode()).hexdigest()[:32]
     path = cache_dir() / family / digest / _STORY
     return _built(path, lambda story: _compile_source(source, story))
 
 
 def compiled(path: str | os.PathLike[str]) -> Path:
-    """Return the story of a .json of the cache, compiled at first use; a .z8 is its own."""
+    """Return the story of a cached .json, compiled at first use; a .z8 is returned unchanged."""
     path = Path(path)
     if path.suffix != ".json":
         return path
     story = path.with_suffix(".z8")
     if not _intact(story):
         game = require("textworld.generator.game", "textworld", "compiling games").Game
-        with _reported(path.parent), _building(path.parent.parent) as building:
+        with _report_disk_errors(path.parent), _build_folder(path.parent.parent) as building:
             compile_game(game.load(os.fspath(path)), building / _STORY)
             os.replace(building / _STORY, story)
-            _note_sums(path.parent, [story, path])
+            _write_checksums(path.parent, [story, path])
     return story
 
 
 def _built(path: Path, build: Callable[[Path], None]) -> Path:
-    """Return a file in a folder of its own in the cache; build both if it is not intact."""
+    """Return a file in its own cache folder; build both unless intact."""
     if _intact(path):
         return path
     folder = path.parent
-    with _reported(folder), _building(folder.parent) as building:
+    with _report_disk_errors(folder), _build_folder(folder.parent) as building:
         build(building / path.name)
-        _note_sums(building, list(building.iterdir()))
+        _write_checksums(building, list(building.iterdir()))
         _flush(*building.iterdir(), building)
-        _put_in_place(building, folder, lambda: _intact(path))
+        _install(building, folder, lambda: _intact(path))
         _flush(folder.parent)
     return path
 
 
 @contextlib.contextmanager
-def _reported(folder: Path) -> Iterator[None]:
+def _report_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -261,25 +261,25 @@ def _reported(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _building(parent: Path) -> Iterator[Path]:
-    """Make a folder under a temporary name, and remove it in the end."""
+def _build_folder(parent: Path) -> Iterator[Path]:
+    """Make a temporary folder, and remove it at the end."""
     folder = parent / f".building-{uuid.uuid4().hex}"
     folder.mkdir(parents=True)
     try:
-        _sweep(parent)
+        _remove_stale(parent)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _note_sums(folder: Path, files: Iterable[Path]) -> None:
-    """Write the digests of the files of a folder."""
+def _write_checksums(folder: Path, files: Iterable[Path]) -> None:
+    """Write the digests of a folder's files."""
     sums = {path.name: _sha256(path) for path in files}
-    write_atomic(folder / _SUMS, json.dumps(sums))
+    write_atomic(folder / _CHECKSUMS, json.dumps(sums))
 
 
-def _put_in_place(building: Path, folder: Path, intact: Callable[[], bool]) -> None:
-    """Rename a finished folder, unless another process was faster; remove a damaged one."""
+def _install(building: Path, folder: Path, intact: Callable[[], bool]) -> None:
+    """Rename a finished folder unless another process did; replace a damaged one."""
     try:
         os.rename(building, folder)
     except OSError:
@@ -298,20 +298,20 @@ def _put_in_place(building: Path, folder: Path, intact: Callable[[], bool]) -> N
 
 def _intact(path: Path) -> bool:
     try:
-        return _whole(os.fspath(path), path.stat().st_mtime_ns)
+        return _matches_checksums(os.fspath(path), path.stat().st_mtime_ns)
     except OSError:
         return False
 
 
 @lru_cache(maxsize=4096)
-def _whole(name: str, mtime: int) -> bool:
+def _matches_checksums(name: str, mtime: int) -> bool:
     path = Path(name)
     try:
         if path.suffix != ".json":
             check_story(path)
-        if (sums := path.with_name(_SUMS)).exists():
+        if (sums := path.with_name(_CHECKSUMS)).exists():
             return bool(json.loads(sums.read_bytes())[path.name] == _sha256(path))
-        # A folder of an older version.
+        # a folder of an older version
         data = json.loads(path.with_name(_DESCRIPTION).read_bytes())
         return all(data[key] for key in ("KB", "infos", "quests", "world"))
     except (CorruptGameError, LookupError, OSError, RecursionError, TypeError, ValueError):
@@ -324,7 +324,7 @@ def _sha256(path: Path) -> str:
 
 
 def _flush(*paths: Path) -> None:
-    """Write files or folders to disk: a rename must not get there before its content."""
+    """Sync files or folders to disk, so that a rename does not precede the content."""
     for path in paths:
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -357,8 +357,8 @@ def compile_game(game: Any, story: Path) -> None:
     story.with_suffix(".ni").unlink(missing_ok=True)
 
 
-def _sweep(folder: Path) -> None:
-    """Remove the folders of killed compiles."""
+def _remove_stale(folder: Path) -> None:
+    """Remove the folders of killed builds."""
     for leftover in folder.glob(".building-*"):
         with contextlib.suppress(OSError):
             if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
@@ -368,7 +368,7 @@ def _sweep(folder: Path) -> None:
 def game_sha256(data: Mapping[str, Any]) -> str:
     """Return a digest of a serialized game that is the same on every machine.
 
-    It leaves out identifiers of the run, paths and the knowledge base.
+    It omits identifiers of the run, paths and the knowledge base.
     """
     canonical = {
         "world": _sorted(data["world"]),

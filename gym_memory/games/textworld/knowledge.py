@@ -1,7 +1,7 @@
-"""Rules of a knowledge base as plain values, read by TextWorld once and then from the cache.
+"""Load the rules of a knowledge base, parsed by TextWorld once and then cached.
 
-Importing TextWorld and parsing a knowledge base take two seconds in every process, reading JSON
-takes milliseconds. A file is named by the digest of the knowledge base and TextWorld's version.
+Importing TextWorld and parsing a knowledge base take two seconds per process; reading JSON takes
+milliseconds. The name of a cached file is a digest of the knowledge base and TextWorld's version.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class FactPattern(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A placeholder of a rule; ``fixed`` is its one entity, None if open."""
+    """A placeholder of a rule; ``fixed`` is its only possible entity, or None."""
 
     name: str
     type: str
@@ -38,7 +38,7 @@ class Slot(NamedTuple):
 
 
 class RuleText(NamedTuple):
-    """A rule; its predicates are patterns over the numbers of its slots."""
+    """A rule whose predicates are patterns over slot numbers."""
 
     name: str
     command: str
@@ -50,33 +50,33 @@ class RuleText(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Knowledge to follow a game: each type with its subtypes, rules with a command."""
+    """A knowledge base: types with their subtypes, and rules with a command."""
 
     subtypes: Mapping[str, frozenset[str]]
     rules: tuple[RuleText, ...]
 
 
-_MOST_RULES = {"": 40_000, "type ": 100, "(": 1200}
-"""Limits of rules: characters, types, predicates. TextWorld's parser takes 1.5 ms for a
-predicate; the largest rules, of Cooking, have 31,000, 56 and 590."""
+_RULE_LIMITS = {"": 40_000, "type ": 100, "(": 1200}
+"""Limits of a knowledge base: characters, types, predicates. TextWorld's parser takes 1.5 ms per
+predicate; Cooking, the largest, has 31,000, 56 and 590."""
 
 
 @lru_cache(maxsize=1)
 def textworld_version() -> str:
-    """Return the installed version, without importing it."""
+    """Return the installed version without an import."""
     check_installed("textworld", "textworld", "TextWorld games")
     return version("textworld")
 
 
 def load_knowledge(serialized_kb: str) -> Knowledge:
-    """Read the rules of the JSON text of a game's ``KB`` entry."""
+    """Read the rules in the JSON text of a game's ``KB`` entry."""
     content = f"{_FORMAT}\n{textworld_version()}\n{serialized_kb}"
     digest = hashlib.sha256(content.encode()).hexdigest()[:32]
     path = cache_dir() / "textworld" / "rules" / f"{digest}.json"
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         return _from_json(read_json(path))
     found = _parsed(serialized_kb)
-    with contextlib.suppress(OSError):  # a cache that cannot be written costs time, no game
+    with contextlib.suppress(OSError):  # an unwritable cache only costs time
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, json.dumps(_to_json(found)))
     return found
@@ -86,13 +86,13 @@ def _parsed(serialized_kb: str) -> Knowledge:
     data = require("textworld.generator.data", "textworld", "TextWorld games")
     record = json.loads(serialized_kb)
     logic: str = record["logic"]
-    for part, most in _MOST_RULES.items():
+    for part, most in _RULE_LIMITS.items():
         count = logic.count(part)
         if count > most:
             raise ValueError(f"expected rules with at most {most} of {part!r}, got {count}")
     try:
         kb = data.KnowledgeBase.deserialize(record)
-    except Exception as error:  # of its parser, which has errors of its own
+    except Exception as error:  # errors of TextWorld's parser
         first = next(iter(str(error).strip().splitlines()), "")
         raise ValueError(f"the rules cannot be read: {type(error).__name__}: {first}") from None
     fixed = kb.types.constants_mapping
@@ -137,7 +137,7 @@ def _to_json(knowledge: Knowledge) -> dict[str, Any]:
 
 
 def _from_json(record: Any) -> Knowledge:
-    """Read the inverse; raise if anything is wrong."""
+    """Convert from JSON; raise an error if anything is wrong."""
     subtypes = {str(t): frozenset(map(str, names)) for t, names in record["subtypes"].items()}
     return Knowledge(subtypes, tuple(_rule_of(rule, subtypes) for rule in record["rules"]))
 

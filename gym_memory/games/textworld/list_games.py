@@ -1,6 +1,6 @@
-"""Write the manifest of a family: make the games of its levels, note seeds and digests.
+"""Write the manifest of a family, with seeds and digests of its games.
 
-``--verify`` makes the listed ones again and compares::
+``--verify`` generates the listed games again and compares them::
 
     python -m gym_memory.games.textworld.list_games Cooking --level voices --verify
 """
@@ -31,15 +31,15 @@ __all__ = ["collect", "main", "verify"]
 
 
 def collect(factory: Any, level: str) -> dict[str, list[list[Any]]]:
-    """Make the games of a level and note their seeds and digests.
+    """Generate the games of a level and return their seeds and digests.
 
-    Skip a seed if its game is already listed (in any split) or cannot be won in the step limit.
+    Skip a seed if its game is already listed (in any split) or cannot be won within the step limit.
     """
     seen: set[str] = set()
     listed: dict[str, list[list[Any]]] = {}
     for split in factory.sizes:
         listed[split] = []
-        for seed, digest, length in _made(factory, level, split):
+        for seed, digest, length in _generate(factory, level, split):
             if digest not in seen and length <= factory.default_steps(level):
                 seen.add(digest)
                 listed[split].append([seed, digest])
@@ -48,14 +48,14 @@ def collect(factory: Any, level: str) -> dict[str, list[list[Any]]]:
     return listed
 
 
-def _made(factory: Any, level: str, split: str) -> Iterator[tuple[int, str, int]]:
+def _generate(factory: Any, level: str, split: str) -> Iterator[tuple[int, str, int]]:
     for seed in range(FIRST_SEED[split], FIRST_SEED[split] + 10_000):
         game = generate(factory, factory.levels[level], split, seed)
         yield seed, game_sha256(game.serialize()), len(game.metadata["walkthrough"])
 
 
 def verify(factory: Any, manifest: Manifest, levels: Iterable[str] = ()) -> list[str]:
-    """Make the listed games of the levels (default: all) again; return task ids that differ."""
+    """Generate the listed games of some levels (default: all) again; return differing task ids."""
     wrong = []
     for level in levels or manifest.levels:
         listed = manifest.levels[level]

@@ -1,8 +1,8 @@
-"""TextWorld's game logic, compiled for speed: state, rules, admissible commands, events.
+"""Run TextWorld's game logic fast: state, rules, admissible commands, events.
 
-TextWorld matches every rule against every fact after every command. Here a rule is compiled once
-into patterns over numbered slots, facts are indexed, and only the rules that a change concerns are
-matched, on demand. The answers are the same. A fact is a tuple, ``("in", "f_0", "I")``.
+TextWorld matches every rule against every fact after every command. Here, rules are compiled once
+to patterns over numbered slots, facts are indexed, and only rules that depend on a change are
+matched again, on demand. The results are the same. A fact is a tuple, ``("in", "f_0", "I")``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def _fingerprint(fact: Fact) -> int:
 
 
 class Index:
-    """Facts that do not change, found by predicate, or by predicate and one argument.
+    """An index of constant facts by predicate, or by predicate and one argument.
 
     Attributes:
-        found: ``(predicate, position, entity)``, or ``(predicate,)``, to the facts that fit.
+        found: Facts by ``(predicate, position, entity)`` and by ``(predicate,)``.
     """
 
     def __init__(self, facts: Iterable[Fact]):
@@ -52,14 +52,14 @@ def _keys(fact: Fact) -> list[tuple[Any, ...]]:
 
 
 class State:
-    """Facts of a game in play: those at its start, shared, and the changes since.
+    """A set of facts of a game: shared facts of the start, and the changes since.
 
     Attributes:
-        facts_now: All that is true; it changes with the state.
+        facts_now: All true facts, updated in place.
         index: The same by predicate, or by predicate and one argument.
-        keys: Fingerprint of the changes of each predicate: if two states of a game have equal keys,
-            the predicate holds of the same entities.
-        key: The same of all predicates.
+        keys: Fingerprint of the changes by predicate; in one game, equal fingerprints mean equal
+            facts of the predicate.
+        key: Fingerprint of the changes of all predicates.
     """
 
     def __init__(self, start: Index):
@@ -76,16 +76,16 @@ class State:
 
     @property
     def facts(self) -> frozenset[Fact]:
-        """Return all facts that are true."""
+        """Return all true facts."""
         return frozenset(self.facts_now)
 
     @property
     def changes(self) -> tuple[frozenset[Fact], frozenset[Fact]]:
-        """Return the facts that became true, and those that ceased to be, since the start."""
+        """Return the facts added and the facts removed since the start."""
         return frozenset(self._added), frozenset(self._removed)
 
     def change(self, added: Iterable[Fact], removed: Iterable[Fact]) -> None:
-        """Make facts true, then others false."""
+        """Add facts, then remove others."""
         for fact in added:
             if fact not in self:
                 self._put(fact)
@@ -94,7 +94,7 @@ class State:
                 self._drop(fact)
 
     def become(self, changes: tuple[frozenset[Fact], frozenset[Fact]]) -> None:
-        """Go to the state with these changes since the start."""
+        """Set the state to these changes since the start."""
         added, removed = changes
         self.change(
             [*(added - self._added), *(self._removed - removed)],
@@ -107,9 +107,9 @@ class State:
             self._removed.remove(fact)
         else:
             self._added.add(fact)
-        self._mark(fact)
+        self._toggle_fingerprint(fact)
         for key in _keys(fact):
-            self._own(key).add(fact)
+            self._own_entry(key).add(fact)
 
     def _drop(self, fact: Fact) -> None:
         self.facts_now.discard(fact)
@@ -117,17 +117,17 @@ class State:
             self._added.remove(fact)
         else:
             self._removed.add(fact)
-        self._mark(fact)
+        self._toggle_fingerprint(fact)
         for key in _keys(fact):
-            self._own(key).discard(fact)
+            self._own_entry(key).discard(fact)
 
-    def _mark(self, fact: Fact) -> None:
+    def _toggle_fingerprint(self, fact: Fact) -> None:
         mark = _fingerprint(fact)
         self.key ^= mark
         self.keys[fact[0]] = self.keys.get(fact[0], 0) ^ mark
 
-    def _own(self, key: tuple[Any, ...]) -> set[Fact]:
-        """Return an entry of the index that may be changed: those of the start are shared."""
+    def _own_entry(self, key: tuple[Any, ...]) -> set[Fact]:
+        """Return a modifiable entry of the index, and copy a shared one."""
         entry = self.index.get(key, ())
         if key not in self._owned:
             self._owned.add(key)
@@ -135,7 +135,7 @@ class State:
         return cast("set[Fact]", entry)
 
     def matching(self, pattern: FactPattern, binding: Binding) -> Iterable[Fact]:
-        """Return facts that may match: the smallest entry of the bound slots."""
+        """Return facts that may match, from the smallest index entry of the bound slots."""
         best: Collection[Fact] | None = None
         for position, slot in enumerate(pattern.slots, 1):
             value = binding[slot]
@@ -149,13 +149,13 @@ class State:
 
 
 _REMOVING = re.compile(r"removing the (\{\w+\}) from .*")
-_DRINKING = "drinking the {f}"
-"""Event of a rule of cooking games; Inform reports it by another name."""
+_DRINK_EVENT = "drinking the {f}"
+"""Event of a rule of cooking games that Inform reports differently."""
 _FIELD = re.compile(r"\{([^{}]+)\}")
 _PLAYER = "P"
 _PLAYER_AT = FactPattern("at", (0, 1))
-_MAX_KEPT = 1024
-"""Cached entries of a game on what its rules allow, as many games are cached at once."""
+_MAX_CACHED = 1024
+"""Limit on cached lists of commands per game, as many games are cached at once."""
 
 
 class RuleMove(NamedTuple):
@@ -166,7 +166,7 @@ class RuleMove(NamedTuple):
 
 
 class Rule:
-    """A rule of a knowledge base, compiled to patterns over slots (its placeholders)."""
+    """A rule of a knowledge base, compiled to patterns over its placeholders (slots)."""
 
     def __init__(self, rule: RuleText, subtypes: Mapping[str, frozenset[str]]):
         self.name = rule.name
@@ -182,16 +182,16 @@ class Rule:
         self.fields = {slot.name: i for i, slot in enumerate(rule.slots)}
         self.output = frozenset(self.fields[name] for name in _FIELD.findall(self.command))
         templates = [rule.event]
-        if _REMOVING.fullmatch(rule.event):  # "get x" is reported as plain taking, wherever x is
+        if _REMOVING.fullmatch(rule.event):  # "get x" is reported as "taking x", wherever x is
             templates.append(_REMOVING.sub(r"taking the \1", rule.event))
-        if rule.event == _DRINKING:
+        if rule.event == _DRINK_EVENT:
             templates.append("drinking carried thing the {f}")
         self.events = [self._compile_event(template) for template in templates]
         self._matchers: dict[tuple[tuple[bool, ...], frozenset[int] | None], Matcher] = {}
         self._lister: Matcher | None = None
 
     def _compile_event(self, template: str) -> tuple[str, re.Pattern[str], list[int]]:
-        """Return the first word of the report, its pattern, and the slots of the groups."""
+        """Return the first word of the event, its pattern, and the slots of its groups."""
         parts = _FIELD.split(template.lower())
         names = _FIELD.findall(template)
         text = "".join(re.escape(p) if i % 2 == 0 else "(.+)" for i, p in enumerate(parts))
@@ -204,7 +204,7 @@ class Rule:
         types: Mapping[str, str],
         given: Mapping[int, str] | None = None,
     ) -> list[Binding]:
-        """Return bindings under which all preconditions hold; distinct slots, distinct entities.
+        """Return bindings that fulfil all preconditions, with distinct entities for distinct slots.
 
         Args:
             state: The facts.
@@ -221,7 +221,7 @@ class Rule:
         return self._matched(self._matcher(start, None), state, types, start)
 
     def commands(self, state: State, types: Mapping[str, str]) -> list[Binding]:
-        """Return one of the solutions for each command that the rule allows."""
+        """Return one solution for each command that the rule allows."""
         if self._lister is None:
             self._lister = self._matcher(self._start, self.output)
         return self._matched(self._lister, state, types, self._start)
@@ -244,7 +244,7 @@ class Rule:
         return [binding for binding in filled if binding is not None]
 
     def _fill_free(self, types: Mapping[str, str], binding: Binding) -> Binding | None:
-        """Fill slots that only postconditions name with any unused entity of their type."""
+        """Fill slots that occur only in postconditions with unused entities of their type."""
         filled = binding.copy()
         for slot in self.free:
             left = (e for e in types if types[e] in self.types[slot] and e not in filled)
@@ -254,15 +254,15 @@ class Rule:
         return filled
 
     def can_hold(self, kinds: frozenset[str]) -> bool:
-        """True if a world with entities of these types can fulfil the rule."""
+        """True if the rule can hold in a world with entities of these types."""
         return all(kinds & types for types in self.types)
 
     def moves_player(self) -> bool:
-        """True if the rule takes the player elsewhere."""
+        """True if the rule moves the player."""
         return any(p.predicate == "at" and self._start[p.slots[0]] == _PLAYER for p in self.added)
 
     def move(self, binding: Binding) -> RuleMove:
-        """Return the changes of the rule under a binding."""
+        """Return the rule's changes under a binding."""
 
         def ground(patterns: Iterable[FactPattern]) -> tuple[Fact, ...]:
             return tuple((p.predicate, *(str(binding[s]) for s in p.slots)) for p in patterns)
@@ -275,8 +275,8 @@ class Logic:
 
     Attributes:
         subtypes: Each type with its subtypes.
-        walks: Rules that take the player to another room.
-        groups: Rules by the changeable predicates that they depend on.
+        walks: Rules that move the player to another room.
+        groups: Rules by the variable predicates on which they depend.
     """
 
     def __init__(
@@ -285,7 +285,7 @@ class Logic:
         subtypes: Mapping[str, frozenset[str]] = MappingProxyType({}),
     ):
         self.rules, self.subtypes = dict(rules), subtypes
-        # TextWorld tries the rules with many preconditions first.
+        # TextWorld tries rules with many preconditions first
         self._changing = sorted(
             (r for r in self.rules.values() if r.added or r.removed),
             key=lambda r: -len(r.preconditions),
@@ -302,7 +302,7 @@ class Logic:
                 self._by_verb.setdefault(verb, []).append((regex, slots, rule))
 
     def candidates(self, event: str) -> list[tuple[Rule, dict[int, str]]]:
-        """Return rules that ``event`` may report, with the names it puts into slots."""
+        """Return rules that may cause ``event``, with the names for their slots."""
         found = []
         for regex, slots, rule in self._by_verb.get(event.partition(" ")[0], ()):
             match = regex.fullmatch(event)
@@ -313,14 +313,14 @@ class Logic:
 
 @lru_cache(maxsize=16)
 def load_logic(serialized_kb: str) -> Logic:
-    """Compile the JSON text of a game's ``KB`` entry; kept for the process."""
+    """Compile the JSON text of a game's ``KB`` entry; cached for the process."""
     knowledge = load_knowledge(serialized_kb)
     rules = {rule.name: Rule(rule, knowledge.subtypes) for rule in knowledge.rules}
     return Logic(rules, knowledge.subtypes)
 
 
 class _Group(NamedTuple):
-    """Rules that read the same predicates, with the commands that they allowed by their state."""
+    """Rules that depend on the same predicates, with a cache of their commands by state."""
 
     read: tuple[str, ...]
     rules: list[Rule]
@@ -333,7 +333,7 @@ class World:
     Args:
         logic: The compiled rules.
         types: Type of each entity id.
-        names: Printed name of each entity id that has one.
+        names: Printed name of each entity id with a name.
     """
 
     def __init__(self, logic: Logic, types: Mapping[str, str], names: Mapping[str, str]):
@@ -347,8 +347,8 @@ class World:
             for read, rules in logic.groups.items()
             if (possible := [rule for rule in rules if rule.can_hold(kinds)])
         ]
-        self._kept = 0
-        """Entries in the groups."""
+        self._cached = 0
+        """Number of cached entries in the groups."""
         self._listed: dict[int, tuple[str, ...]] = {}
         self._reports: dict[str, list[tuple[Rule, dict[int, str]]]] = {}
         self._texts: dict[str, dict[tuple[str | None, ...], str]] = {}
@@ -356,12 +356,12 @@ class World:
     def admissible_commands(self, state: State) -> tuple[str, ...]:
         """Return all commands that the rules allow, sorted.
 
-        Those of a group of rules are kept, by the state of the predicates that it reads.
+        Commands of a group of rules are cached by the state of its predicates.
         """
         listed = self._listed.get(state.key)
         if listed is not None:
             return listed
-        if max(self._kept, len(self._listed)) >= _MAX_KEPT:
+        if max(self._cached, len(self._listed)) >= _MAX_CACHED:
             self.forget()
         commands: set[str] = set()
         changes = state.keys.get
@@ -370,7 +370,7 @@ class World:
             found = known.get(key)
             if found is None:
                 found = known[key] = self._match(rules, state)
-                self._kept += 1
+                self._cached += 1
             commands.update(found)
         listed = self._listed[state.key] = tuple(sorted(commands))
         return listed
@@ -379,7 +379,7 @@ class World:
         """Empty the cache of admissible commands."""
         for group in self._groups:
             group.commands.clear()
-        self._kept = 0
+        self._cached = 0
         self._listed.clear()
 
     def _match(self, rules: Iterable[Rule], state: State) -> tuple[str, ...]:
@@ -396,10 +396,10 @@ class World:
                     names = {f: self.names.get(str(binding[i])) for f, i in rule.fields.items()}
                     text = texts[key] = rule.command.format(**names)
                 commands[text] = None
-        return tuple(commands)  # half of what a set would take
+        return tuple(commands)  # takes half the time of a set
 
     def detect(self, state: State, event: str) -> RuleMove | None:
-        """Return the state change that Inform 7 reports as ``event``; None if nothing changes."""
+        """Return the move that Inform 7 reports as ``event``; None if nothing changes."""
         reports = self._reports.get(event)
         if reports is None:
             reports = self._reports[event] = [
@@ -421,9 +421,10 @@ class World:
         return ""
 
     def detect_walk(self, state: State, title: str) -> RuleMove | None:
-        """Return the move into the room of that title.
+        """Return the player's move into the room with a title.
 
-        Walking through a door by its name is reported under that name, not as a direction.
+        Needed because Inform reports walking through a named door by that name, without a
+        direction.
         """
         for rule in self.logic.walks:
             for binding in rule.solutions(state, self.types):

@@ -1,8 +1,8 @@
-"""Preconditions of a rule compiled to a Python expression that finds what fulfils them.
+"""Compile the preconditions of a rule to a Python expression that finds solutions.
 
-One comprehension over the indexed facts, most constrained first. Interpreting the same plan takes
-six times as long, and listing the valid actions is most of a step. The source has numbers only:
-names from a game's file reach it as values.
+The expression is one comprehension over the indexed facts, most constrained first. Interpreting the
+same plan takes six times as long, and listing the valid actions is most of a step. The source code
+has only numbers; names from a game's file are passed as values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gym_memory.games.textworld.knowledge import FactPattern
 __all__ = ["Matcher", "compile_matcher"]
 
 Matcher = Callable[[Set[Any], Mapping[Any, Any], Mapping[str, str], Sequence[str | None]], Any]
-"""(facts, index, types, given slots) -> bindings, each a tuple with an entity or None a slot."""
+"""(facts, index, types, given slots) -> bindings, as tuples of entities or None by slot."""
 
 
 def compile_matcher(
@@ -29,13 +29,13 @@ def compile_matcher(
     Args:
         preconditions: Patterns over slots.
         types: Types that a slot takes; distinct slots take distinct entities.
-        bound: Which slots are given.
-        output: Find one of the solutions that bind these slots equally; None finds all.
+        bound: Whether each slot is given.
+        output: Slots of the output; of equal outputs, one solution is found. None finds all.
     """
     known = {slot for slot, is_bound in enumerate(bound) if is_bound}
     plan = _plan(preconditions, known, output)
     settled = len(plan)
-    if output is not None:  # what is matched when all of the output is bound needs one solution
+    if output is not None:  # once the output is bound, one solution is enough
         seen = set(known)
         for i, pattern in enumerate(plan):
             if output <= seen:
@@ -60,7 +60,7 @@ def compile_matcher(
 def _plan(
     preconditions: Sequence[FactPattern], known: set[int], output: frozenset[int] | None
 ) -> list[FactPattern]:
-    """Order the preconditions: few unknown slots first, then many known ones."""
+    """Order the preconditions by few unknown slots, then by many known ones."""
     known, rest, plan = set(known), list(preconditions), []
 
     def promise(pattern: FactPattern) -> tuple[int, int, int]:
@@ -82,7 +82,7 @@ class _PatternWriter:
         self.values: dict[str, Any] = {"NOTHING": ((),), "NONE": ()}
 
     def clauses(self, plan: Sequence[FactPattern], known: set[int]) -> str:
-        """Write the loops and tests of some patterns; add their slots to the known ones."""
+        """Yield the loops and tests of patterns; add their slots to the known ones."""
         return " ".join(clause for pattern in plan for clause in self._clauses(pattern, known))
 
     def _clauses(self, pattern: FactPattern, known: set[int]) -> list[str]:
@@ -103,7 +103,7 @@ class _PatternWriter:
             tests += [f"s{slot} != s{other}" for other in overlapping]
             known.add(slot)
         entry = f"_, {', '.join(names)}"
-        if position is None:  # facts of one name may differ in length
+        if position is None:  # facts of one predicate may differ in length
             length = len(names) + 1
             loop = f"for fact in index.get(({name},), NONE) if len(fact) == {length} "
             loop += f"for {entry} in (fact,)"

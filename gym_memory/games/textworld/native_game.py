@@ -1,7 +1,7 @@
-"""All that a turn needs to know of a generated game, read from TextWorld's description of it.
+"""Read a generated game from TextWorld's description for playing it without the interpreter.
 
-A game is *native* if all that Inform would print of it is known: its knowledge base is one of
-TextWorld's, its descriptions compile, and its facts say all about each thing.
+A game is *native* if Inform's answers can be predicted: its knowledge base is one of TextWorld's,
+its descriptions compile, and its facts are complete for each thing.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ _KNOWN_RULES = {
     "64ee0d76c0eb614af7fd067dfc0c56b48cc0e587848ee919858f83007ca1e1a7": "cooking",
     "39e87241375be00ffda03afa8dfd894576b11a589d31e285263a21a0d4382673": "cooking",
 }
-"""Digests of the knowledge bases that TextWorld 1.7.0 ships, and what they are of."""
+"""Names of TextWorld 1.7.0's knowledge bases by digest."""
 DIRECTIONS = ("north", "south", "east", "west")
 OPENNESS = ("open", "closed", "locked")
-_WATCHED = frozenset({
+_QUEST_PREDICATES = frozenset({
     "at", "burned", "chopped", "closed", "consumed", "diced", "eaten", "fried", "grilled", "in",
     "locked", "match", "on", "open", "roasted", "sliced",
 })  # fmt: skip
-"""Predicates of quests that Inform and the logic hold true at the same time."""
-_UNSEEN = frozenset({"free", "link"})
-"""Predicates of quests that TextWorld does not give Inform."""
+"""Predicates of quests on which Inform and the logic agree."""
+_UNKNOWN_TO_INFORM = frozenset({"free", "link"})
+"""Predicates of quests that TextWorld does not pass to Inform."""
 _CAPACITY = 100
-"""Things that Inform lets a player carry by default."""
+"""Inform's default limit on carried things."""
 
 
 class Exit(NamedTuple):
-    """A way out of a room; ``door`` is empty if there is none."""
+    """An exit of a room; ``door`` is empty without a door."""
 
     there: str
     door: str
 
 
 class Quest(NamedTuple):
-    """A quest as Inform checks it after each turn: alternatives of facts that lose, or score."""
+    """A quest: alternative sets of facts that lose or score, checked after each turn."""
 
     reward: int
     required: bool
@@ -59,7 +59,7 @@ class Quest(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """A meal, the room to prepare it in, and each ingredient with its heat and cut."""
+    """A recipe: the meal, its room, and each ingredient with its heat and cut."""
 
     meal: str
     kitchen: str
@@ -67,17 +67,17 @@ class Recipe(NamedTuple):
 
 
 class NativeGame(NamedTuple):
-    """A game that is played without the interpreter.
+    """A game to play without the interpreter.
 
     Attributes:
         kinds: Entity to ``c`` container, ``s`` supporter, ``d`` door, ``o`` thing to carry.
-        contents: What each place holds at the start, in the order of lists.
+        contents: Things in each place at the start, in the order of lists.
         sides: Door to its two rooms.
         keys: Container or door to its key.
-        heats: Appliance to what it does to food.
+        heats: Effect of each appliance on food.
         max_score: Inform's maximum score; None if it has none.
-        names: Words that name an entity as a whole, to the entities.
-        phrases: Entity to the phrases, of one or more words, that refer to it.
+        names: Entities by full name in words.
+        phrases: Phrases, of one or more words, that refer to each entity.
     """
 
     wording: Wording
@@ -99,7 +99,7 @@ class NativeGame(NamedTuple):
 
 
 def rules_digest(logic: str) -> str:
-    """Return a digest of a knowledge base, independent of the order of its files."""
+    """Return a digest of a knowledge base that does not depend on the order of its files."""
     lines = sorted(filter(None, map(str.strip, logic.splitlines())))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
@@ -173,13 +173,13 @@ def _read(
         capacity=len(slots) or _CAPACITY,
         recipe=_recipe(facts, types) if cooking else None,
         quests=quests,
-        max_score=None if endless else sum(_most(q) for q in data["quests"]),
+        max_score=None if endless else sum(_max_reward(q) for q in data["quests"]),
         names=names,
         phrases=phrases,
     )
 
 
-def _most(quest: Mapping[str, Any]) -> int:
+def _max_reward(quest: Mapping[str, Any]) -> int:
     return int(quest["reward"]) if not quest.get("optional") or quest["reward"] > 0 else 0
 
 
@@ -188,8 +188,8 @@ def _ways(
 ) -> tuple[dict[str, dict[str, Exit]], dict[str, tuple[str, ...]]]:
     """Return the exits of each room and the rooms of each door.
 
-    The logic moves the player where both rooms are free to each other, Inform where the door, if
-    there is one, is open: at the start that must come to the same.
+    The logic moves the player if both rooms are free to each other, Inform if the door, if any, is
+    open. At the start both must agree.
     """
     facts = frozenset(facts)
     doors = {(f[1], f[3]): f[2] for f in facts if f[0] == "link"}
@@ -214,7 +214,7 @@ def _ways(
 
 
 def _contents(facts: Iterable[Fact], types: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return what each place holds; Inform creates things type by type, as the facts name them."""
+    """Return the contents of each place, ordered by type and facts as Inform creates things."""
     order: dict[str, int] = {}
     places: dict[str, str] = {}
     for name, *entities in facts:
@@ -261,7 +261,7 @@ def _recipe(facts: Iterable[Fact], types: Mapping[str, str]) -> Recipe:
 
 
 def _open_ways(exits: Mapping[str, Mapping[str, Exit]]) -> Iterator[Fact]:
-    """Yield the facts about ways without a door, which Inform holds true for ever."""
+    """Yield the facts about ways without a door, which are constant in Inform."""
     for here, ways in exits.items():
         for direction, way in ways.items():
             if not way.door:
@@ -275,10 +275,10 @@ def _quest(quest: Mapping[str, Any], always: Container[Fact]) -> Quest:
             conditions = (
                 (f["name"], *(a["name"] for a in f["arguments"]))
                 for f in event["condition"]["preconditions"]
-                if f["name"] not in _UNSEEN
+                if f["name"] not in _UNKNOWN_TO_INFORM
             )
             facts = frozenset(fact for fact in conditions if fact not in always)
-            _require(bool(facts) and all(fact[0] in _WATCHED for fact in facts), facts)
+            _require(bool(facts) and all(fact[0] in _QUEST_PREDICATES for fact in facts), facts)
             found.append(facts)
         return tuple(found)
 
@@ -295,7 +295,7 @@ def _quest(quest: Mapping[str, Any], always: Container[Fact]) -> Quest:
 
 # ---------------------------------------------------------------- what words refer to
 
-_RESERVED = frozenset(
+_RESERVED_WORDS = frozenset(
     [
         "a",
         "an",
@@ -397,18 +397,18 @@ _RESERVED = frozenset(
         "undo",
     ]
 )
-"""Words that the parser reads as something else than a name."""
-_WORD_LENGTH = 9
-"""Letters that a dictionary of the Z-machine keeps of a word; other signs take two places."""
+"""Words that the parser never reads as names."""
+_DICTIONARY_LETTERS = 9
+"""Length of a word in the Z-machine's dictionary; characters other than letters count twice."""
 
 
 def word_key(word: str) -> str:
-    """Return what the dictionary keeps of a word in lower case.
+    """Return the dictionary form of a lower-case word.
 
     >>> word_key("refrigerator"), word_key("box1234567")
     ('refrigera', 'box123')
     """
-    kept, room = "", _WORD_LENGTH
+    kept, room = "", _DICTIONARY_LETTERS
     for letter in word:
         room -= 1 if letter.isalpha() else 2
         if room < 0:
@@ -422,7 +422,7 @@ def parser_words(text: str) -> tuple[str, ...]:
     return tuple(map(word_key, text.lower().split()))
 
 
-_MARKS_OF_NAMES = str.maketrans(" -'", "aaa")
+_NAME_PUNCTUATION = str.maketrans(" -'", "aaa")
 
 
 def _vocabulary(
@@ -435,7 +435,7 @@ def _vocabulary(
         name = info["name"]
         if not name or not (kinds[entity] or types[entity] == "r"):
             continue
-        _require(name.isascii() and name.translate(_MARKS_OF_NAMES).isalnum(), name)
+        _require(name.isascii() and name.translate(_NAME_PUNCTUATION).isalnum(), name)
         _require(types[entity] == "r" or printed(name) == name, name)
         wholes = [parser_words(text) for text in (name, *(info.get("synonyms") or ()))]
         for words in wholes:
@@ -448,7 +448,7 @@ def _vocabulary(
 
 
 def matched(phrases: frozenset[tuple[str, ...]], words: tuple[str, ...], *, food: bool) -> int:
-    """Return how many of the words, from the first on, may refer to the thing of some phrases."""
+    """Return the number of leading words that may refer to a thing with these phrases."""
     at = 0
     while at < len(words):
         lengths = [len(p) for p in phrases if words[at : at + len(p)] == p]
@@ -461,5 +461,5 @@ def matched(phrases: frozenset[tuple[str, ...]], words: tuple[str, ...], *, food
 
 
 def is_plain(words: Iterable[str]) -> bool:
-    """True if the parser can only read the words as a name."""
-    return _RESERVED.isdisjoint(words)
+    """True if the parser reads the words only as a name."""
+    return _RESERVED_WORDS.isdisjoint(words)

@@ -1,4 +1,4 @@
-"""Score and endings of a generated game, as Inform counts them: quest by quest after each turn."""
+"""Score a generated game and detect its end as Inform does, by quests after each turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 
 
 class Standing(NamedTuple):
-    """Points, turns, the quests that are done, and those not looked at since the start."""
+    """A state of the score: points, turns, finished quests, and quests not checked yet."""
 
     score: int = 0
     turns: int = 1
@@ -28,7 +28,7 @@ class Standing(NamedTuple):
 
 
 class ScoreChange(NamedTuple):
-    """An effect of a turn on the score; a turn that loses gives no notice."""
+    """A change of the score by a turn; a losing turn gives no notice."""
 
     gained: int = 0
     won: bool = False
@@ -36,9 +36,9 @@ class ScoreChange(NamedTuple):
 
 
 class ScoreBoard:
-    """Quests of one game in play.
+    """A score board of the quests of one game.
 
-    A quest is looked at only if one of its facts became true: nothing else can fulfil it.
+    It checks a quest only if one of its facts became true, since nothing else can fulfil it.
     """
 
     def __init__(self, game: NativeGame | None):
@@ -53,7 +53,7 @@ class ScoreBoard:
         self.standing = Standing()
 
     def count_turn(self, state: State, added: Iterable[Fact]) -> ScoreChange:
-        """Score a turn that made facts true."""
+        """Score a turn, given the facts that became true."""
         score, turns, done, fresh = self.standing
         touched = set(range(len(self._quests)) if fresh else self._always)
         for fact in added:
@@ -61,17 +61,17 @@ class ScoreBoard:
         gained = 0
         for number in sorted(touched - done):
             quest = self._quests[number]
-            if _any_holds(quest.losing, state):
+            if _holds_any(quest.losing, state):
                 self.standing = Standing(score + gained, turns, done, fresh=False)
                 return ScoreChange(gained, lost=True)
-            if _any_holds(quest.scoring, state):
+            if _holds_any(quest.scoring, state):
                 gained += quest.reward
                 done = done if quest.repeatable else done | {number}
         self.standing = Standing(score + gained, turns + 1, done, fresh=False)
         return ScoreChange(gained, won=bool(self._required) and self._required <= done)
 
     def text(self, outcome: ScoreChange) -> str:
-        """Return Inform's addition to the answer: a notice of points, and the ending."""
+        """Return the text that Inform adds to an answer: a notice of points, and the ending."""
         parts = []
         if outcome.gained and not outcome.lost:
             parts.append(notice(outcome.gained))
@@ -88,7 +88,7 @@ class ScoreBoard:
         return f"You scored {score} out of a possible {self._most}, {took}"
 
 
-def _any_holds(alternatives: Iterable[frozenset[Fact]], state: State) -> bool:
+def _holds_any(alternatives: Iterable[frozenset[Fact]], state: State) -> bool:
     return any(all(fact in state for fact in facts) for facts in alternatives)
 
 

@@ -1,7 +1,7 @@
-"""Inform's text about the world of a generated game: names, lists, descriptions.
+"""Write Inform's text about a generated world: names, lists, descriptions.
 
-The templates are those that TextWorld gives Inform. Descriptions hold Inform's substitutions
-(``[if c_0 is open]an open[otherwise]a closed[end if]``), which are compiled once a game.
+The templates are TextWorld's input to Inform. Descriptions have substitutions
+(``[if c_0 is open]an open[otherwise]a closed[end if]``), which are compiled once per game.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ __all__ = ["NOWHERE", "Holdings", "UnknownTextError", "Wording", "enumeration", 
 __all__ += ["tidy_lines"]
 
 NOWHERE = ""
-"""Place of things that are not in play."""
-_WIDE = " " * 8
-"""Blanks from which a line is centred: an answer shows it flush left."""
+"""Place of things out of play."""
+_CENTRING = " " * 8
+"""Spaces before a centred line, which answers show flush left."""
 _CUT_WORDS = ("sliced", "diced", "chopped")
 _HEAT_WORDS = ("needs_cooking", "burned", "fried", "roasted", "grilled")
-"""Predicates of food that its printed name states; of each kind the first that holds counts."""
+"""Predicates of food in its printed name; the first true one counts."""
 _RAW = {"needs_cooking": "raw"}
 PREPARED = frozenset({*_CUT_WORDS, *_HEAT_WORDS[1:], "raw", "uncut"})
 """Words that refer to food in such a state."""
 
 
 class UnknownTextError(Exception):
-    """A description holds something that only Inform can print."""
+    """An error for a description that only Inform can print."""
 
 
 class Holdings:
-    """Inform's object tree: the place of each thing, the contents of each place, latest first.
+    """Inform's object tree: the place of each thing, and the contents of each place, latest first.
 
-    The contents at the start are shared; changes are kept beside them.
+    The initial contents are shared; changes are separate.
     """
 
     def __init__(self, start: Mapping[str, tuple[str, ...]]):
@@ -45,7 +45,7 @@ class Holdings:
         self._moved: dict[str, str] = {}
 
     def within(self, place: str) -> tuple[str, ...]:
-        """Return the things directly in or on a place, in the order of lists."""
+        """Return the things directly in or on a place, in list order."""
         held = self._held.get(place)
         return self._start.get(place, ()) if held is None else held
 
@@ -55,7 +55,7 @@ class Holdings:
         return self._places.get(thing, NOWHERE) if place is None else place
 
     def move(self, thing: str, place: str) -> None:
-        """Put a thing first in its new place."""
+        """Move a thing to the front of a place."""
         old = self.place_of(thing)
         if old:
             self._held[old] = tuple([x for x in self.within(old) if x != thing])
@@ -69,12 +69,12 @@ class Holdings:
         return self._held.copy(), self._moved.copy()
 
     def become(self, changes: tuple[dict[str, tuple[str, ...]], dict[str, str]]) -> None:
-        """Go to the state with these changes."""
+        """Set the state to these changes since the start."""
         self._held, self._moved = changes[0].copy(), changes[1].copy()
 
 
 class View(NamedTuple):
-    """A state that a text is about, and the thing that is examined."""
+    """A state to describe, and the examined thing."""
 
     state: State
     holdings: Holdings
@@ -88,11 +88,11 @@ Test = Callable[[View], bool]
 _LONE_QUOTE = re.compile(r"(?<![A-Za-z])'|'(?![A-Za-z])")
 _NEWLINES = re.compile(r" *\n[ \n]*")
 _SUBSTITUTION = re.compile(r"\[([^\[\]]*)\]")
-_CHUNK = 200
-"""Length of the pieces that TextWorld gives Inform of an objective."""
+_CHUNK_CHARS = 200
+"""Length of the pieces in which TextWorld passes an objective to Inform."""
 _BRANCH = re.compile(r"else\b|otherwise\b|end if$")
 _UNEVEN_BREAK = re.compile(r"[^\n ] +\n *[^\n ]")
-_UNKNOWN = '"\t\\'
+_UNSUPPORTED_CHARS = '"\t\\'
 _IS = re.compile(r"(?:(?:the )?(\w+) is )?(open|closed|locked)")
 _HAS = re.compile(r"there is (something|nothing) (?:in|on) (?:the )?(\w+)")
 _EMPTY = re.compile(r"(?:the )?(\w+) contains nothing")
@@ -100,10 +100,10 @@ _LIST = re.compile(r"((?:is-are )?(?:a )?)list of things (?:in|on) (?:the )?(\w+
 
 
 def printed(text: str) -> str:
-    r"""Return a plain text as Inform prints it.
+    r"""Convert a plain text to Inform's output.
 
-    A quotation mark that is not between letters is a double one; line breaks in the source end a
-    paragraph if there are several, else they are spaces.
+    A quotation mark not between letters becomes a double one. Several line breaks in the source end
+    a paragraph; a single one is a space.
 
     >>> printed("it's 'so'\n\n far")
     'it\'s "so"\n\nfar'
@@ -115,10 +115,10 @@ def printed(text: str) -> str:
 
 
 def printed_objective(text: str) -> str:
-    """Return an objective as Inform prints it: TextWorld hands it over in pieces."""
+    """Convert an objective, which TextWorld passes in pieces, to Inform's output."""
     lines = text.split("\n")
     return "\n".join(
-        "".join(printed(line[i : i + _CHUNK]) for i in range(0, len(line), _CHUNK))
+        "".join(printed(line[i : i + _CHUNK_CHARS]) for i in range(0, len(line), _CHUNK_CHARS))
         for line in lines
     )
 
@@ -135,8 +135,8 @@ class Wording:
 
     Args:
         infos: TextWorld's notes on each entity.
-        foods: Entities whose names state how they are cut and cooked.
-        doors: Entities that take no article.
+        foods: Entities whose names include how they are cut and cooked.
+        doors: Entities without an article.
     """
 
     def __init__(
@@ -161,11 +161,11 @@ class Wording:
         return self.name(entity) if entity in self._doors else f"the {self.name(entity)}"
 
     def opening(self, entity: str) -> str:
-        """Return the name with its definite article, as a sentence begins."""
+        """Return the name with its capitalized definite article."""
         return self.name(entity) if entity in self._doors else f"The {self.name(entity)}"
 
     def noun(self, thing: str, state: State) -> str:
-        """Return the name as lists and descriptions say it, such as ``sliced fried carrot``."""
+        """Return the name in lists and descriptions, such as ``sliced fried carrot``."""
         name = self.name(thing)
         if thing not in self._foods:
             return name
@@ -180,7 +180,7 @@ class Wording:
         return f"{article or ('an' if noun[0] in 'aeiouAEIOU' else 'a')} {noun}"
 
     def listed(self, things: Sequence[str], state: State) -> str:
-        """Return a list with indefinite articles."""
+        """Return an enumeration with indefinite articles."""
         return enumeration([self.indefinite(thing, state) for thing in things]) or "nothing"
 
     def inventory(self, things: Sequence[str], state: State) -> str:
@@ -192,7 +192,7 @@ class Wording:
     # ------------------------------------------------------------ descriptions
 
     def heading(self, room: str) -> str:
-        """Return a room's name as Inform prints it."""
+        """Return a room's heading in Inform's output."""
         return f"-= {printed(self.name(room).title())} =-"
 
     def room(self, room: str, view: View, floor: Sequence[str]) -> str:
@@ -216,7 +216,7 @@ class Wording:
         """Compile every description.
 
         Raises:
-            UnknownTextError: One holds a substitution of another kind.
+            UnknownTextError: A description has an unknown substitution.
         """
         for entity, info in self._infos.items():
             if info["name"] and info["desc"]:
@@ -225,9 +225,9 @@ class Wording:
     def _compiled(self, entity: str) -> tuple[Piece, ...]:
         info = self._infos[entity]
         text = info["desc"] or ""
-        if not text.isascii() or any(mark in text for mark in _UNKNOWN):
+        if not text.isascii() or any(mark in text for mark in _UNSUPPORTED_CHARS):
             raise UnknownTextError(text)
-        if info["type"] != "r":  # here TextWorld writes line breaks as substitutions
+        if info["type"] != "r":  # TextWorld writes line breaks as substitutions here
             text = text.replace("\n", "[line break]")
         elif _UNEVEN_BREAK.search(text):
             raise UnknownTextError(text)
@@ -241,7 +241,7 @@ class Wording:
         return pieces
 
     def _sequence(self, tokens: _Tokens, entity: str) -> list[Piece]:
-        """Compile up to the end of the branch."""
+        """Compile tokens up to the end of the branch."""
         found: list[Piece] = []
         while tokens and not (tokens[0][1] and _BRANCH.match(tokens[0][0])):
             part, is_code = tokens.popleft()
@@ -259,7 +259,7 @@ class Wording:
             condition = code.partition("if ")[2]
             test = self._test(condition, entity) if condition else _always
             branches.append((test, self._sequence(tokens, entity)))
-            # A choice without an end holds up to the end of the text.
+            # a choice without an end extends to the end of the text
             code = tokens.popleft()[0] if tokens else "end if"
 
         def choose(view: View) -> str:
@@ -277,7 +277,7 @@ class Wording:
     def _atom(self, atom: str, entity: str) -> Test:
         if found := _IS.fullmatch(atom):
             thing = self._known(found[1] or entity)
-            if found[2] == "closed":  # what is locked is closed, too
+            if found[2] == "closed":  # a locked thing is also closed
                 return lambda view: ("open", thing) not in view.state
             fact = found[2], thing
             return lambda view: fact in view.state
@@ -302,7 +302,7 @@ class Wording:
         def write(view: View) -> str:
             things = view.holdings.within(place)
             say = self.indefinite if article else self.noun
-            if verb and not things:  # Inform takes the number of the list that it last printed so
+            if verb and not things:  # Inform uses the number of the last printed list
                 raise UnknownTextError(code)
             text = enumeration([say(thing, view.state) for thing in things]) or "nothing"
             return f"{'are' if len(things) > 1 else 'is'} {text}" if verb else text
@@ -324,10 +324,10 @@ def _written(pieces: Iterable[Piece], view: View) -> str:
 
 
 def tidy_lines(text: str) -> str:
-    """Return a text without the banner, spaces at the ends of lines, and double empty lines."""
+    """Return a text without its banner, trailing spaces and repeated empty lines."""
     lines: list[str] = []
     for line in text.split("\n"):
-        line = (line.lstrip() if line.startswith(_WIDE) else line).rstrip()
+        line = (line.lstrip() if line.startswith(_CENTRING) else line).rstrip()
         if line and (lines or any(map(str.isalnum, line))):  # the banner has no letters
             lines.append(line)
         elif lines and lines[-1]:

@@ -1,7 +1,7 @@
-"""A turn of a generated game without the interpreter: what a command does, and the answer.
+"""Play a turn of a generated game without the interpreter: the effects and the answer.
 
-The answers are those of Inform's Standard Rules and of TextWorld's additions to them. A command
-outside of this grammar has none: the interpreter answers it.
+The answers follow Inform's Standard Rules with TextWorld's additions. The interpreter answers
+commands outside of this grammar.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from gym_memory.games.textworld.native_text import Holdings, UnknownTextError, V
 
 __all__ = ["EngineTurn", "TurnRules"]
 
-_UNSEEN = "You can't see any such thing."
+_NOT_SEEN = "You can't see any such thing."
 _PLAYER, _INVENTORY = "P", "I"
 _CUTS = {"slice": "sliced", "dice": "diced", "chop": "chopped"}
-_BEARINGS = {word: way for way in DIRECTIONS for word in (way, way[0])}
+_DIRECTION_WORDS = {word: way for way in DIRECTIONS for word in (way, way[0])}
 
 
 class EngineTurn(NamedTuple):
     """An answer to a command.
 
     Attributes:
-        event: The action as the trace reports it, if it was carried out; else empty.
-        counts: Whether a turn went by: not if the parser refused the command.
+        event: The action in the trace's words if it was executed; else empty.
+        counts: Whether the command took a turn, which a refusal by the parser does not.
     """
 
     text: str
@@ -41,20 +41,20 @@ class EngineTurn(NamedTuple):
 
 
 class _Unknown(Exception):
-    """A command outside of the grammar."""
+    """An error for a command outside of the grammar."""
 
 
 class _OutOfScope(Exception):
-    """A noun refers to nothing in scope."""
+    """An error for a noun that refers to nothing in scope."""
 
 
 class TurnRules:
-    """Actions of one game.
+    """A set of rules for the actions of one game.
 
     Args:
-        game: What is fixed.
-        state: Its facts in play, which the caller changes by the events.
-        holdings: Its object tree, which the caller changes, too.
+        game: Constant data of the game.
+        state: Its facts, which the caller updates by the events.
+        holdings: Its object tree, also updated by the caller.
     """
 
     def __init__(self, game: NativeGame, state: State, holdings: Holdings):
@@ -72,26 +72,26 @@ class TurnRules:
         try:
             return self._answer(words)
         except _OutOfScope:
-            return EngineTurn(_UNSEEN, counts=False)
+            return EngineTurn(_NOT_SEEN, counts=False)
         except (_Unknown, UnknownTextError):
             return None
 
     def _answer(self, words: list[str]) -> EngineTurn:
         verb, rest = words[0], words[1:]
         if not rest:
-            alone = _ALONE.get(verb)
+            alone = _WITHOUT_NOUN.get(verb)
             if alone is not None:
                 return alone(self)
-            if verb in _BEARINGS:
-                return self._go(_BEARINGS[verb])
+            if verb in _DIRECTION_WORDS:
+                return self._go(_DIRECTION_WORDS[verb])
             raise _Unknown
-        if verb == "go" and len(rest) == 1 and rest[0] in _BEARINGS:
-            return self._go(_BEARINGS[rest[0]])
+        if verb == "go" and len(rest) == 1 and rest[0] in _DIRECTION_WORDS:
+            return self._go(_DIRECTION_WORDS[rest[0]])
         if verb == "prepare" and rest == ["meal"] and self._game.recipe:
             return self._prepare()
-        if verb in _SINGLE and is_plain(rest):
-            return _SINGLE[verb](self, self._thing(rest))
-        for preposition, action in _DOUBLE.get(verb, ()):
+        if verb in _ONE_NOUN and is_plain(rest):
+            return _ONE_NOUN[verb](self, self._thing(rest))
+        for preposition, action in _TWO_NOUNS.get(verb, ()):
             if rest.count(preposition) == 1:
                 at = rest.index(preposition)
                 if is_plain(rest[:at]) and is_plain(rest[at + 1 :]):
@@ -101,7 +101,7 @@ class TurnRules:
     # ------------------------------------------------------------ nouns
 
     def _thing(self, words: list[str]) -> str:
-        """Return the one thing in scope that the words name."""
+        """Return the only thing in scope that the words name."""
         return self._named(words, self._in_scope)
 
     def _named(self, words: list[str], in_scope: Callable[[str], bool]) -> str:
@@ -120,7 +120,7 @@ class TurnRules:
         return best[0]
 
     def _rivals_of(self, words: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-        """Return other things that the words may refer to, with how many of them do."""
+        """Return other things to which the words may refer, with the number of matching words."""
         found = self._rivals.get(words)
         if found is None:
             game = self._game
@@ -141,7 +141,7 @@ class TurnRules:
         return self._is_open(place) and self._holdings.place_of(place) == self.room
 
     def _is_open(self, place: str) -> bool:
-        """True if the contents of a piece of furniture can be reached."""
+        """True if the contents of a piece of furniture are within reach."""
         kind = self._game.kinds.get(place)
         return kind == "s" or (kind == "c" and ("open", place) in self._state)
 
@@ -163,8 +163,8 @@ class TurnRules:
     def _listed(self, place: str) -> str:
         return self._wording.listed(self._holdings.within(place), self._state)
 
-    def _untaken(self, thing: str) -> EngineTurn:
-        """Answer an action that needs a thing in the player's hands."""
+    def _not_held(self, thing: str) -> EngineTurn:
+        """Return the answer to an action that needs a thing in the player's hands."""
         name = self._name(thing)
         if not self._is_portable(thing):
             return EngineTurn(f"The {name} is fixed in place.")
@@ -173,7 +173,7 @@ class TurnRules:
     # ------------------------------------------------------------ looking
 
     def describe_room(self, room: str) -> str:
-        """Return the text of a look around."""
+        """Return the description of a room."""
         kinds = self._game.kinds
         floor = [x for x in self._holdings.within(room) if kinds[x] == "o"]
         return self._wording.room(room, self._view(), floor)
@@ -234,14 +234,14 @@ class TurnRules:
         return self._take(thing, verb="get")
 
     def _take_from(self, verb: str, thing: list[str], place: list[str]) -> EngineTurn:
-        """Take something that is inside; nothing else is seen there."""
+        """Take a thing out of a place, where nothing else is in scope."""
         try:
             holder = self._thing(place)
             found = self._named(
                 thing, lambda x: self._is_open(holder) and self._holdings.place_of(x) == holder
             )
         except _OutOfScope:
-            self._thing(thing)  # if only a part of the name is known, the parser says so
+            self._thing(thing)  # if only a part of the name is known, the parser reports it
             raise
         return self._take(found)
 
@@ -256,7 +256,7 @@ class TurnRules:
     def _put(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         thing, place = self._thing(first), self._thing(second)
         if not self._is_held(thing):
-            return self._untaken(thing)
+            return self._not_held(thing)
         if thing == place:
             return EngineTurn("You can't put something on top of itself.")
         if self._game.kinds[place] != "s":
@@ -267,7 +267,7 @@ class TurnRules:
     def _insert(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         thing, place = self._thing(first), self._thing(second)
         if not self._is_held(thing):
-            return self._untaken(thing)
+            return self._not_held(thing)
         if thing == place:
             return EngineTurn("You can't put something inside itself.")
         if self._game.kinds[place] != "c":
@@ -291,7 +291,7 @@ class TurnRules:
             return EngineTurn(f"You have to unlock {with_key} first.")
         if ("open", thing) in self._state:
             return EngineTurn("That's already open.")
-        if ("closed", thing) not in self._state:  # the facts do not follow what Inform opens
+        if ("closed", thing) not in self._state:  # the facts would not show that Inform opens it
             raise _Unknown
         inside = self._listed(thing) if self._holdings.within(thing) else ""
         text = f"You open {name}, revealing {inside}." if inside else f"You open {name}."
@@ -308,7 +308,7 @@ class TurnRules:
     def _lock(self, verb: str, first: list[str], second: list[str]) -> EngineTurn:
         thing, key = self._thing(first), self._thing(second)
         if not self._is_held(key):
-            return self._untaken(key)
+            return self._not_held(key)
         if self._game.kinds[thing] not in ("c", "d"):
             return EngineTurn(f"That doesn't seem to be something you can {verb}.")
         name, is_locked = self._the(thing), ("locked", thing) in self._state
@@ -329,14 +329,14 @@ class TurnRules:
                 return EngineTurn(f"You should cook {name} first.")
             return EngineTurn("That's plainly inedible.")
         if not self._is_held(food):
-            return self._untaken(food)
+            return self._not_held(food)
         return EngineTurn(f"You eat {name}. Not bad.", f"eating {name}")
 
     def _drink(self, thing: str) -> EngineTurn:
         if not self._game.cooking:
             raise _Unknown
         if not self._is_held(thing):
-            return self._untaken(thing)
+            return self._not_held(thing)
         name = self._the(thing)
         if ("drinkable", thing) not in self._state:
             return EngineTurn(f"You cannot drink {name}.")
@@ -353,11 +353,11 @@ class TurnRules:
             return EngineTurn(f"{self._wording.opening(food)} is already {cut}.")
         if ("sharp", tool) not in self._state:
             return EngineTurn("Cutting something requires a knife.")
-        if ("uncut", food) not in self._state:  # the facts do not follow how it is cut
+        if ("uncut", food) not in self._state:  # the facts would not show how it is cut
             raise _Unknown
         for needed in (food, tool):
             if not self._is_held(needed):
-                return self._untaken(needed)
+                return self._not_held(needed)
         doing = {"slice": "slicing", "dice": "dicing", "chop": "chopping"}[verb]
         return EngineTurn(f"You {verb} {name}.", f"{doing} {name} with {self._the(tool)}")
 
@@ -365,7 +365,7 @@ class TurnRules:
         self._require_kitchen()
         food, tool = self._thing(first), self._thing(second)
         if not self._is_held(food):
-            return self._untaken(food)
+            return self._not_held(food)
         if food not in self._game.foods:
             return EngineTurn("Can only cook food.")
         heat = self._game.heats.get(tool)
@@ -402,13 +402,13 @@ class TurnRules:
         return next((h for h in sorted(set(heats)) if (h, food) in self._state), "raw")
 
 
-_ALONE: dict[str, Callable[[TurnRules], EngineTurn]] = {
+_WITHOUT_NOUN: dict[str, Callable[[TurnRules], EngineTurn]] = {
     "look": TurnRules._look,
     "l": TurnRules._look,
     "inventory": TurnRules._inventory,
     "i": TurnRules._inventory,
 }
-_SINGLE: dict[str, Callable[[TurnRules, str], EngineTurn]] = {
+_ONE_NOUN: dict[str, Callable[[TurnRules, str], EngineTurn]] = {
     "examine": TurnRules._examine,
     "x": TurnRules._examine,
     "take": TurnRules._take,
@@ -420,7 +420,7 @@ _SINGLE: dict[str, Callable[[TurnRules, str], EngineTurn]] = {
     "drink": TurnRules._drink,
 }
 _Double = Callable[[TurnRules, str, list[str], list[str]], EngineTurn]
-_DOUBLE: dict[str, tuple[tuple[str, _Double], ...]] = {
+_TWO_NOUNS: dict[str, tuple[tuple[str, _Double], ...]] = {
     "take": (("from", TurnRules._take_from),),
     "put": (("on", TurnRules._put), ("in", TurnRules._insert), ("into", TurnRules._insert)),
     "insert": (("into", TurnRules._insert),),

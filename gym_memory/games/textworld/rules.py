@@ -1,7 +1,7 @@
-"""Extraction rules for TextWorld, which read a step in the light of the graph.
+"""Extraction rules for TextWorld, which read a step in the context of the graph.
 
-A feedback has up to two parts: the answer to the command, and the description of a room under its
-banner. Facts that a complete listing (of a room, a container, the inventory) omits are retired.
+A text has up to two parts: the answer to the command, and the description of a room under its
+banner. Complete listings (of a room, a container, the inventory) retire the facts that they omit.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _MAX_TEXT_CHARS = 100_000
 _LOOK_AT = re.compile(r"(?:read|examine|x|look at|search|look in) (?P<name>.+)", re.IGNORECASE)
 _KEY = re.compile(r"(?:un)?lock (?P<lock>.+) (?:with|using) (?P<key>.+)", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "them", "me", "myself", "all", "everything"))
-_HEAT = re.compile(r"cook .+ (?:with|using|in|on) (?P<tool>.+)", re.IGNORECASE)
-_PRAISE = "Your score has just gone up"
-_PREPARED = "Adding the meal to your inventory"
+_COOKING = re.compile(r"cook .+ (?:with|using|in|on) (?P<tool>.+)", re.IGNORECASE)
+_SCORE_NOTICE = "Your score has just gone up"
+_MEAL_PREPARED = "Adding the meal to your inventory"
 _OPENNESS = ("open", "closed", "locked")
 
 
@@ -65,9 +65,9 @@ class TextWorldRules:
     """
 
     complete = True
-    """True, since a text states all changes by an action, so beliefs show useless actions."""
+    """True, since texts state all effects of an action."""
     move_prefix = "go "
-    """Words before a direction in a command, which may also be a direction alone."""
+    """Prefix of directions in commands."""
 
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
@@ -75,7 +75,7 @@ class TextWorldRules:
         text = step.text[:_MAX_TEXT_CHARS]
         draft = _StepDraft(graph, step.valid_actions)
         command = _read_command(step.action)
-        # a walk shows several and ends in the last; a text that is read may contain one
+        # a walk shows several and ends in the last; a note may contain one
         banners = [] if command.looked_at is not None else list(BANNER.finditer(text))
         banner = banners[-1] if banners else None
         answer = text[: banners[0].start()] if banners else text
@@ -91,9 +91,9 @@ class TextWorldRules:
             draft.take(draft.with_full_names(room))
             draft.offset = 0
             draft.read_again()
-        if _PREPARED in answer:
+        if _MEAL_PREPARED in answer:
             draft.use_up()
-        if step.inventory and not step.done:  # a finished game does not list it
+        if step.inventory and not step.done:  # a finished game omits it
             draft.take(read_inventory(step.inventory))
         draft.note_offered()
         draft.note_locked()
@@ -117,7 +117,7 @@ class TextWorldRules:
         if command.heats_with is not None:
             draft.note_use(command.heats_with, answer)
         if command.puts:
-            draft.note_placing(praised=_PRAISE in answer or step.reward > 0)
+            draft.note_placing(praised=_SCORE_NOTICE in answer or step.reward > 0)
         elif step.reward < 0:
             draft.note_loss()
         if command.turns is not None and answer.startswith(("You lock ", "You unlock ")):
@@ -128,9 +128,9 @@ class TextWorldRules:
 
 
 class _Command(NamedTuple):
-    """Parts of an action, as clean names; None for those of another kind of action.
+    """A parsed action with clean names; None for parts of other kinds of actions.
 
-    ``turns`` has a key and its lock.
+    ``turns`` has the key and the lock.
     """
 
     looked_at: str | None
@@ -143,7 +143,7 @@ class _Command(NamedTuple):
 @lru_cache(maxsize=1 << 10)
 def _read_command(action: str) -> _Command:
     action = " ".join(action.split())
-    looked, heated, turned = (p.fullmatch(action) for p in (_LOOK_AT, _HEAT, _KEY))
+    looked, heated, turned = (p.fullmatch(action) for p in (_LOOK_AT, _COOKING, _KEY))
     return _Command(
         clean_name(looked["name"]) if looked else None,
         clean_name(heated["tool"]) if heated else None,
@@ -154,7 +154,7 @@ def _read_command(action: str) -> _Command:
 
 
 class _StepDraft(Draft):
-    """An extraction of one step, with names and evidence from the valid actions."""
+    """A draft of one step's facts, with names and evidence from the valid actions."""
 
     def __init__(self, graph: TemporalGraph, actions: tuple[str, ...]) -> None:
         super().__init__(graph)
@@ -163,16 +163,16 @@ class _StepDraft(Draft):
         self.unlocking = False
 
     def note(self, mention: Mention) -> None:
-        """Add a fact unless a known one is more specific."""
+        """Add a fact, unless a known fact is more specific."""
         subject, _, obj = mention.triple
-        if obj == "closed" and not self.unlocking and self._was(subject) == "locked":
-            return  # a text may call a locked thing closed
+        if obj == "closed" and not self.unlocking and self._previous_openness(subject) == "locked":
+            return  # a text may call a locked thing *closed*
         if obj == "empty" and is_door(self.graph, subject):
-            return  # `You open the gate.` reveals nothing either
+            return  # `You open the gate.` is no more specific
         super().note(mention)
 
     def take(self, reading: SentenceFacts) -> None:
-        """Add the facts of a text, with the names of commands."""
+        """Add the facts of a text, with the names in commands."""
         reading = renamed(reading, called(reading, self._spoken))
         for mention in reading.mentions:
             self.note(mention)
@@ -181,7 +181,7 @@ class _StepDraft(Draft):
             self.keep_only(holder, names)
 
     def goal(self, text: str) -> tuple[Mention, ...]:
-        """Read the facts that a goal states."""
+        """Add the facts in a goal."""
         return read_report(text, self.kind_of).facts
 
     # Names
@@ -190,9 +190,9 @@ class _StepDraft(Draft):
         return name != PLAYER and bool(self.graph.outgoing(name))
 
     def meant(self, name: str) -> str:
-        """Return the thing within reach that a command calls ``name``; empty if several match.
+        """Resolve a name in a command to a thing within reach; empty if several match.
 
-        A player may type ``examine potato`` for the purple potato.
+        For example, ``examine potato`` may mean the purple potato.
         """
         if name in _PRONOUNS:
             return ""
@@ -211,10 +211,9 @@ class _StepDraft(Draft):
         return found.pop() if len(found) == 1 else ""
 
     def with_full_names(self, room: SentenceFacts) -> SentenceFacts:
-        """Return the description of a room with the names that commands use for furniture.
+        """Return the description of a room with the full names of its furniture.
 
-        If names have adjectives, the grammar may also write *chest* for a rusty chest; the valid
-        actions tell which one it is.
+        The grammar may write *chest* for a rusty chest; the valid actions have the full name.
         """
         unspoken = {
             subject
@@ -238,7 +237,7 @@ class _StepDraft(Draft):
     # Notes again
 
     def read_again(self) -> None:
-        """Read notes again that name a thing just seen, whose kind is now known."""
+        """Read notes again if they name a new thing, whose kind is now known."""
         new = {
             name
             for subject, relation, place in self.mentions
@@ -256,7 +255,7 @@ class _StepDraft(Draft):
                 self._correct_recipe()
 
     def _correct_recipe(self) -> None:
-        """End ingredients with shortened names: *tomato* for a tomato plant."""
+        """Retire ingredients with shortened names, such as *tomato* for a tomato plant."""
         now = [f.object for f in self.mentions if f[:2] == ("recipe", "requires")]
         for fact in self.graph.outgoing("recipe"):
             short = fact.object
@@ -265,7 +264,7 @@ class _StepDraft(Draft):
                 self.outdate(short, "needs to be")
 
     def _kind_in_view(self, name: str) -> str | None:
-        """Return the kind of a name, given the evidence of this step."""
+        """Return the kind of a name, from the facts of this step."""
         known = self.kind_of(name)
         if known is not None:
             return known
@@ -283,7 +282,7 @@ class _StepDraft(Draft):
     # Consequences
 
     def go(self, room: str, span: tuple[int, int], action: str) -> None:
-        """Put the agent into ``room`` by the command's direction or door."""
+        """Record the agent's move to ``room`` and the way from the command's direction or door."""
         direction = direction_in(action)
         action = action.lower()
         for fact in self.graph.outgoing(self.left) if self.left and action != "look" else ():
@@ -292,21 +291,21 @@ class _StepDraft(Draft):
         self.enter(room, span, direction)
 
     def note_use(self, tool: str, answer: str) -> None:
-        """Record the use of the appliance that heated food, as in *You fried the egg*."""
+        """Record the use of an appliance that heated food, as in *You fried the egg*."""
         words = answer.split()
         done = preparation(words[1]) if len(words) > 1 else ""
         if done in HEATS:
             self.add(tool, "used for", HEATS[done])
 
     def use_up(self) -> None:
-        """Record that the meal used up the ingredients of the recipe."""
+        """Retire the ingredients of the recipe, which became the meal."""
         for fact in self.graph.outgoing("recipe"):
             if fact.relation == "requires":
                 self.outdated.update(dict.fromkeys(gone(fact.object)))
                 self.add(fact.object, "is", "consumed")
 
     def note_offered(self) -> None:
-        """Record exits and things that only valid actions mention."""
+        """Add exits and things that only valid actions name."""
         room, exits, here = self.room, self._offers.exits, self._offers.here
         if not room or not (exits or here):
             return
@@ -330,22 +329,22 @@ class _StepDraft(Draft):
                 self.add(name, "is", state)
 
     def note_locked(self) -> None:
-        """Record that a closed thing in view is locked if no valid action opens it."""
+        """Record closed things in view as locked if no valid action opens them."""
         stated: dict[str, str] = {}
         for subject, relation, obj in self.mentions:
             if relation == "is" and obj in _OPENNESS:
                 stated.setdefault(subject, obj)
         for name in self._in_view():
-            if (stated.get(name) or self._was(name)) != "closed":
+            if (stated.get(name) or self._previous_openness(name)) != "closed":
                 continue
-            named = f"examine {name}" in self._actions  # commands use this name too
+            named = f"examine {name}" in self._actions  # commands also use this name
             if named and f"open {name}" not in self._actions:
                 self.mentions.pop(Triple(name, "is", "closed"), None)
                 self.add(name, "is", "locked")
 
     def note_misfits(self) -> None:
-        """Record held keys that no valid action turns in the locks in view."""
-        keys = [key for key in self._inside(INVENTORY) if self._is_riddle(key)]
+        """Record held keys that fit no lock in view, according to the valid actions."""
+        keys = [key for key in self._inside(INVENTORY) if self._is_unmatched_key(key)]
         if not (keys and self._actions):
             return
         for lock in self._in_view():
@@ -357,7 +356,7 @@ class _StepDraft(Draft):
                     self.add(key, "does not open", lock)
 
     def note_empty(self) -> None:
-        """Record holders that became empty, and end that fact for the others."""
+        """Record empty holders, and retire that fact for filled ones."""
         value = self.graph.value
         for holder in dict.fromkeys(fact.object for fact in self.moved.values()):
             empty = Triple(holder, "is", "empty")
@@ -372,10 +371,10 @@ class _StepDraft(Draft):
             if all(name in self.moved and self.moved[name].object != holder for name in rest):
                 self.add(holder, "is", "empty")
 
-    # Once this step is over
+    # State after this step
 
-    def _is_riddle(self, key: str) -> bool:
-        """True if the thing is a key without a known lock."""
+    def _is_unmatched_key(self, key: str) -> bool:
+        """True if a thing is a key without a known lock."""
         if not head_noun(key).endswith("key"):
             return False
         known = (*self.graph.outgoing(key), *self.mentions)
@@ -390,7 +389,7 @@ class _StepDraft(Draft):
         return kept + [n for n, now in self.moved.items() if now.object == holder and n != PLAYER]
 
     def _in_view(self) -> tuple[str, ...]:
-        """Return the things in the room and in its exits."""
+        """Return the things in the room and the doors in its exits."""
         about = (*self.graph.outgoing(self.room), *self.mentions)
         doors = (f.object for f in about if f.subject == self.room and f.relation.endswith(" door"))
         return tuple(dict.fromkeys((*self._inside(self.room), *doors)))
@@ -400,32 +399,32 @@ class _StepDraft(Draft):
         for subject, relation, obj in self.mentions:
             if subject == name and relation == "is" and obj in _OPENNESS:
                 return obj
-        return self._was(name)
+        return self._previous_openness(name)
 
-    def _was(self, name: str) -> str:
-        """Return the openness of a thing before the step."""
+    def _previous_openness(self, name: str) -> str:
+        """Return the openness of a thing before this step."""
         state = self.graph.value(name, "openness")
         return state.object if state else ""
 
 
-# Valid actions: a description may leave out exits and furniture that can be acted upon
+# Valid actions, which may show exits and furniture that a description omits
 
 _ACTION = re.compile(
     r"(?P<verb>open|close|unlock|lock|insert|put|take) (?P<first>.+?)"
     r"(?: (?P<how>with|into|on|from) (?P<second>.+))?"
 )
-_BETWEEN = re.compile(r" (?:from|into|in|onto|on|with|to|under|at) ")
+_PREPOSITION = re.compile(r" (?:from|into|in|onto|on|with|to|under|at) ")
 _STATE_BEFORE = {"open": "closed", "close": "open", "unlock": "locked", "lock": ""}
 
 
 class Offers(NamedTuple):
-    """Contents of a list of valid actions, in lower case.
+    """An interpretation of the valid actions, in lower case.
 
     Attributes:
         exits: Directions.
-        here: Things in the room with the state that their action implies, if any.
+        here: Things in the room, with the state that the action implies or an empty string.
         actions: The actions.
-        names: Their arguments, by which the game calls its things.
+        names: Arguments of the actions, which are the game's names of things.
     """
 
     exits: tuple[str, ...]
@@ -436,7 +435,7 @@ class Offers(NamedTuple):
 
 @lru_cache(maxsize=256)
 def offered(actions: tuple[str, ...]) -> Offers:
-    """Return the exits, things and names in valid actions.
+    """Interpret a list of valid actions.
 
     >>> found = offered(("go east", "unlock Red safe with Key 2", "take egg from jar", "look"))
     >>> found.exits, found.here
@@ -470,13 +469,13 @@ class _Offer(NamedTuple):
 def _offer(action: str) -> _Offer:
     action = action.lower()
     rest = action.partition(" ")[2]
-    names = tuple(filter(None, (rest, *_BETWEEN.split(rest))))
+    names = tuple(filter(None, (rest, *_PREPOSITION.split(rest))))
     exit_ = direction_in(action) if action.startswith("go ") else None
-    return _Offer(action, exit_ or "", _here(action), names)
+    return _Offer(action, exit_ or "", _thing_here(action), names)
 
 
-def _here(action: str) -> tuple[str, str] | None:
-    """Return the thing in the room that an action names, and its implied state."""
+def _thing_here(action: str) -> tuple[str, str] | None:
+    """Return the thing in the room that an action names, with its implied state."""
     found = _ACTION.fullmatch(action)
     if found is None:
         return None
@@ -491,11 +490,11 @@ def _here(action: str) -> tuple[str, str] | None:
 # Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court
 # shoes`, *a raw meat* may be `meat` that is raw or a thing called `raw meat`
 
-_MEASURE = re.compile(r"(?:pair|set|piece|bunch|couple|handful|pile) of (?P<rest>.+)")
+_MEASURE_WORD = re.compile(r"(?:pair|set|piece|bunch|couple|handful|pile) of (?P<rest>.+)")
 
 
 def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
-    """Map the names in a reading that no command uses to those that commands use."""
+    """Map names in a reading that no command uses to names in commands."""
     states: dict[str, list[str]] = {}
     for (subject, relation, obj), _, _ in reading.mentions:
         states.setdefault(subject, [])
@@ -506,7 +505,7 @@ def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
         if name in spoken:
             continue
         whole = " ".join((*worn, name))
-        measured = _MEASURE.fullmatch(name)
+        measured = _MEASURE_WORD.fullmatch(name)
         if worn and whole in spoken:
             names[name] = whole
         elif measured is not None and (measured["rest"] in spoken or not spoken):
@@ -515,7 +514,7 @@ def called(reading: SentenceFacts, spoken: Collection[str]) -> dict[str, str]:
 
 
 def renamed(reading: SentenceFacts, names: Mapping[str, str]) -> SentenceFacts:
-    """Return a reading with other names, without states that became part of a name."""
+    """Rename things in a reading, and drop states that became part of a name."""
     if not names:
         return reading
     get = names.get

@@ -1,8 +1,8 @@
-"""Read TextWorld's sentences: results, informative refusals, the inventory and rooms.
+"""Read TextWorld's sentences: results, informative refusals, inventories and rooms.
 
-A reading depends on the sentence alone, so it is cached. Two placeholders stand for what a sentence
-does not name: :data:`HERE` for the room and :data:`IT` for the last thing. Only an answer's
-statements become facts, so a refused command changes nothing.
+A reading depends only on the sentence, so it is cached. Placeholders stand for unnamed things:
+:data:`HERE` for the room and :data:`IT` for the last thing. Facts come from the answer and never
+from the command, so a refused command changes nothing.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ __all__ += ["read_results", "read_room_sentence", "sentences", "stated"]
 HERE = "<here>"
 IT = "<it>"
 
-_SIGH = "Oh well"
-"""A sentence that TextWorld prints without a stop."""
+_UNPUNCTUATED = "Oh well"
+"""A sentence without punctuation in TextWorld."""
 _MAX_SENTENCE_CHARS = 1000
 
 
 class HolderContents(NamedTuple):
-    """Complete contents of a holder, from which anything else is gone."""
+    """A complete list of a holder's contents, which retires all others."""
 
     holder: str
     names: tuple[str, ...]
 
 
 class SentenceFacts(NamedTuple):
-    """Facts that a text states and ends."""
+    """Facts that a text adds and retires."""
 
     mentions: tuple[Mention, ...] = ()
     listings: tuple[HolderContents, ...] = ()
     outdated: tuple[Pattern, ...] = ()
     topic: str = ""
-    """Thing to which a following *it* refers; empty if unchanged."""
+    """Referent of a following *it*; empty if unchanged."""
     new: bool = False
-    """True if the sentence introduces the topic, a piece of furniture in the room."""
+    """Whether the sentence introduces the topic, a piece of furniture in the room."""
 
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], SentenceFacts]]
@@ -61,9 +61,9 @@ def sentences(text: str) -> Iterator[tuple[str, int]]:
     [('It is dark.', 0), ('Is it?', 12)]
     """
     for sentence, start in sentence_spans(text):
-        if sentence.startswith(_SIGH) and sentence[len(_SIGH) :][:1].isspace():
-            yield _SIGH, start
-            rest = sentence.removeprefix(_SIGH).lstrip()
+        if sentence.startswith(_UNPUNCTUATED) and sentence[len(_UNPUNCTUATED) :][:1].isspace():
+            yield _UNPUNCTUATED, start
+            rest = sentence.removeprefix(_UNPUNCTUATED).lstrip()
             start += len(sentence) - len(rest)
             sentence = rest
         if len(sentence) <= _MAX_SENTENCE_CHARS:
@@ -71,7 +71,7 @@ def sentences(text: str) -> Iterator[tuple[str, int]]:
 
 
 def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> SentenceFacts | None:
-    """Read a sentence from ``start`` on by the first matching rule, if any."""
+    """Read a sentence, from ``start`` on, by the first matching rule; None if none matches."""
     for pattern, build in rules:
         found = pattern.match(sentence, start)
         if found is not None:
@@ -80,12 +80,12 @@ def first_match(rules: tuple[Rule, ...], sentence: str, start: int = 0) -> Sente
 
 
 def stated(subject: str, relation: str, obj: str, found: re.Match[str], group: str) -> Mention:
-    """Return a fact with a group of a match as evidence."""
+    """Return a fact with a group of a match as its evidence."""
     return Mention(Triple(subject, relation, obj), *found.span(group))
 
 
 def located(phrase: Phrase, relation: str, place: str) -> Iterator[Mention]:
-    """Yield the place of a thing, and the states in its name."""
+    """Yield the place of a thing and the states in its name."""
     yield Mention(Triple(phrase.name, relation, place), phrase.start, phrase.end)
     for state in phrase.states:
         yield Mention(Triple(phrase.name, "is", state), phrase.start, phrase.end)
@@ -99,9 +99,10 @@ def contents(
     *,
     opened: bool = False,
 ) -> SentenceFacts:
-    """Read the complete, perhaps empty, contents of a holder.
+    """Read the complete, possibly empty, contents of a holder.
 
-    ``opened`` is True if the holder is therefore open; ``span`` is the evidence for its states.
+    ``opened`` is True if this shows that the holder is open; ``span`` is the evidence for its
+    states.
     """
     mentions = [m for phrase in things for m in located(phrase, relation, holder)]
     states = ("empty",) * (not things) + ("open",) * opened
@@ -112,21 +113,21 @@ def contents(
 
 # Answers
 
-_DONE = {
+_RESULT_STATES = {
     "open": "open", "close": "closed", "lock": "locked", "unlock": "closed",
     "slice": "sliced", "dice": "diced", "chop": "chopped",
     "fried": "fried", "roasted": "roasted", "grilled": "grilled", "burned": "burned",
 }  # fmt: skip
-"""Resulting state by verb of a report."""
+"""Resulting state by verb."""
 
 
 def gone(name: str) -> tuple[Pattern, ...]:
-    """Return patterns of the place and states of a thing that ceases to exist."""
+    """Return patterns of all facts about a thing that no longer exists."""
     return (*(Pattern(name, relation) for relation in sorted(LOCATIONS)), Pattern(name, "is"))
 
 
 def _one(found: re.Match[str], group: str = "name") -> Phrase:
-    """Return a single name with its leading states."""
+    """Return a name with the states before it."""
     things = split_things(found[group], found.start(group))
     return things[0] if things else Phrase("", (), *found.span(group))
 
@@ -142,15 +143,15 @@ def _put(found: re.Match[str]) -> SentenceFacts:
 
 
 def _becomes(found: re.Match[str], state: str = "") -> SentenceFacts:
-    """Read a thing and its state, the given one or the verb's result."""
+    """Read a thing and its state, which is given or the result of the verb."""
     thing = _one(found)
-    state = state or _DONE[found["verb"]]
+    state = state or _RESULT_STATES[found["verb"]]
     mention = Mention(Triple(thing.name, "is", state), thing.start, thing.end)
     return SentenceFacts((mention,), topic=thing.name)
 
 
 def _opened(found: re.Match[str]) -> SentenceFacts:
-    """Read what opens: a container with its contents, or a door."""
+    """Read the opening of a container, with its contents, or of a door."""
     changed = _becomes(found)
     if found["the"] is None:
         return changed
@@ -207,35 +208,35 @@ def _prepared_in(found: re.Match[str]) -> SentenceFacts:
 
 
 _THE = r"(?:[Tt]he )?"
-_ONE = rf"{_THE}(?P<name>{NAME})"
+_NOUN = rf"{_THE}(?P<name>{NAME})"
 
-_RULES: tuple[Rule, ...] = tuple(
+_RESULT_RULES: tuple[Rule, ...] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
-        (rf"You (?:pick up|take|get) {_ONE} from {_THE}(?P<place>{NAME})\.$",
+        (rf"You (?:pick up|take|get) {_NOUN} from {_THE}(?P<place>{NAME})\.$",
          lambda m: _moved("is in", INVENTORY, m)),
-        (rf"You put {_ONE} (?P<where>on|onto|in|into|inside) {_THE}(?P<place>{NAME})\.$", _put),
-        (rf"You drop {_ONE}(?: on the (?:ground|floor))?\.$", lambda m: _moved("is in", HERE, m)),
+        (rf"You put {_NOUN} (?P<where>on|onto|in|into|inside) {_THE}(?P<place>{NAME})\.$", _put),
+        (rf"You drop {_NOUN}(?: on the (?:ground|floor))?\.$", lambda m: _moved("is in", HERE, m)),
         (rf"You (?P<verb>open) (?P<the>the )?(?P<name>{NAME})(?:, revealing (?P<items>.+))?\.$",
          _opened),
-        (rf"You (?P<verb>close|lock|unlock|slice|dice|chop) {_ONE}\.$", _becomes),
-        (rf"You (?P<verb>fried|roasted|grilled|burned) {_ONE}[.!]$", _becomes),
-        (rf"You (?:eat|drink) {_ONE}\.$", _consumed),
-        (rf"Adding {_ONE} to your inventory\.$", lambda m: _moved("is in", INVENTORY, m)),
+        (rf"You (?P<verb>close|lock|unlock|slice|dice|chop) {_NOUN}\.$", _becomes),
+        (rf"You (?P<verb>fried|roasted|grilled|burned) {_NOUN}[.!]$", _becomes),
+        (rf"You (?:eat|drink) {_NOUN}\.$", _consumed),
+        (rf"Adding {_NOUN} to your inventory\.$", lambda m: _moved("is in", INVENTORY, m)),
         (r"You are carrying:?\s+(?P<items>[^.]+)\.?$", _carried),
-        (rf"(?P<where>In|On) {_ONE} (?:is|are) (?P<items>(?:an?|some|two|\d+)\b.+?)\.?$",
+        (rf"(?P<where>In|On) {_NOUN} (?:is|are) (?P<items>(?:an?|some|two|\d+)\b.+?)\.?$",
          _answer_holds),
         (r".*\bIt is (?P<state>open|closed|locked)\.?$", _it_is),
-        (rf"{_ONE} is already (?P<state>sliced|diced|chopped)\.$",
+        (rf"{_NOUN} is already (?P<state>sliced|diced|chopped)\.$",
          lambda m: _becomes(m, m["state"])),
-        (rf"{_ONE} is (?P<state>closed|locked)\.$", lambda m: _becomes(m, m["state"])),
+        (rf"{_NOUN} is (?P<state>closed|locked)\.$", lambda m: _becomes(m, m["state"])),
         (r"You can see inside it\.$", lambda m: _it_is(m, "open")),
         (r"You can't see inside it because", lambda m: _it_is(m, "closed")),
         (r"There is a lock on it\b", lambda m: _it_is(m, "locked")),
-        (rf"You have to unlock {_ONE} with {_THE}(?P<key>{NAME}) first\.$", _needs_key),
-        (rf"You have to open {_ONE} first\.$", lambda m: _becomes(m, "closed")),
-        (rf"You can't see inside, since {_ONE} is closed\.$", lambda m: _becomes(m, "closed")),
-        (rf"{_ONE} is welded shut\.$", lambda m: _becomes(m, "locked")),
+        (rf"You have to unlock {_NOUN} with {_THE}(?P<key>{NAME}) first\.$", _needs_key),
+        (rf"You have to open {_NOUN} first\.$", lambda m: _becomes(m, "closed")),
+        (rf"You can't see inside, since {_NOUN} is closed\.$", lambda m: _becomes(m, "closed")),
+        (rf"{_NOUN} is welded shut\.$", lambda m: _becomes(m, "locked")),
         (rf"That's an? (?P<name>{NAME})[.!]$", _looks),
         (r"Useful for (?P<verb>\w+ing) things\.$",
          lambda m: SentenceFacts((stated(IT, "used for", m["verb"].lower(), m, "verb"),))),
@@ -244,20 +245,20 @@ _RULES: tuple[Rule, ...] = tuple(
 )  # fmt: skip
 
 
-_EACH = re.compile(r"[^.:]{1,80}: (?=You )")
-"""Name before each of several answers, after a command such as ``drop all``."""
+_MULTIPLE_ANSWER_PREFIX = re.compile(r"[^.:]{1,80}: (?=You )")
+"""Name before each answer to a command such as ``drop all``."""
 
 
 @lru_cache(maxsize=1 << 10)
 def read_result_sentence(sentence: str) -> SentenceFacts | None:
     """Read one sentence of an answer; None without a statement."""
-    prefix = _EACH.match(sentence)
-    return first_match(_RULES, sentence, prefix.end() if prefix else 0)
+    prefix = _MULTIPLE_ANSWER_PREFIX.match(sentence)
+    return first_match(_RESULT_RULES, sentence, prefix.end() if prefix else 0)
 
 
 @lru_cache(maxsize=1 << 9)
 def read_results(text: str, room: str, thing: str) -> SentenceFacts:
-    """Read an answer in ``room`` with *it* for ``thing``; either is empty if unknown."""
+    """Read an answer in ``room`` in which *it* refers to ``thing``; both may be empty."""
     mentions: list[Mention] = []
     listings: list[HolderContents] = []
     outdated: list[Pattern] = []
@@ -277,7 +278,7 @@ def read_results(text: str, room: str, thing: str) -> SentenceFacts:
 
 @lru_cache(maxsize=1 << 9)
 def read_inventory(text: str) -> SentenceFacts:
-    """Read an inventory, without spans since it is not part of the step's text."""
+    """Read an inventory, without spans because it is not part of the step's text."""
     reading = read_results(text, "", "")
     return reading._replace(mentions=tuple(Mention(m.triple) for m in reading.mentions))
 
@@ -289,25 +290,25 @@ def read_inventory(text: str) -> SentenceFacts:
 # supporters and of open containers.
 
 _MAX_KEPT_CHARS = 10_000
-"""Most characters of a description whose reading is cached."""
+"""Longest description, in characters, with a cached reading."""
 
 BANNER = re.compile(r"^[ \t]*-=[ \t]*(?P<room>[^\s=][^\n=]{0,79}?)[ \t]*=-", re.MULTILINE)
 """Line above a room's description: ``-= Living Room =-``."""
 
 _STATE = r"(?P<state>locked|unlocked|opened|open|closed)"
-_WAYS = rf"(?P<ways>{DIRECTION_LIST})"
+_DIRECTION_GROUP = rf"(?P<ways>{DIRECTION_LIST})"
 _OPENNESS = {"locked": "locked", "opened": "open", "open": "open", "closed": "closed"}
 _LIST = r"(?P<items>(?:an?|some|the|one|two|\d+|nothing)\b[^.!?;]*?)"
 _END = r"(?=[.!,]|$)"
 _LIST_END = r"(?=[.!]|, so (?:there's|why)|$)"
 _YOU_SEE = r"[Yy]ou (?:can )?(?:see|make out)"
-_LEAD = (
+_INTRODUCTION = (
     r"(?:.*, where you can see|You (?:can (?:even |suddenly )?)?(?:see|make out)|.*, seeing"
     r"|.* follow it to|.* fall onto|.* other than|.* to reveal|.*, and you find|.*, you notice"
     r"|.*(?:over|by).*, it's|.*never mind, it's just|It(?: looks like it)?'s"
     r"|.*, you can even see|.*[Ll]ook over there[,!]|(?:Oh, great\. )?Here's)"
 )
-"""Words with which the grammar introduces a piece of furniture."""
+"""Phrases of the grammar that introduce a piece of furniture."""
 
 # Doors and exits
 
@@ -334,7 +335,7 @@ def _ways(found: re.Match[str]) -> Iterator[Mention]:
 
 
 def _thing(found: re.Match[str]) -> SentenceFacts:
-    """Read furniture; a *typical looking chest* or one *which looks typical* is a chest."""
+    """Read furniture; a *typical looking chest*, or one *which looks typical*, is a chest."""
     begin = found["name"].find(" looking ")
     start = found.start("name") + (begin + len(" looking ") if begin > 0 else 0)
     name, span = clean_name(found.string[start : found.end("name")]), (start, found.end("name"))
@@ -394,7 +395,7 @@ def _state(found: re.Match[str]) -> SentenceFacts:
 _NAMED = rf"the (?P<name>{NAME})"
 _THING = rf"(?:{_STATE} )?(?P<name>{NAME})"
 _LOOKS = r"(?:, which looks [^.,]{1,80},?)?"
-_NEAR = r"(?:here|in the room|nearby|close by|in the corner|right there by you)"
+_HERE_PHRASE = r"(?:here|in the room|nearby|close by|in the corner|right there by you)"
 _CONTAINS = (
     r"(?P<verb>contains|has|is filled with|reveals inside it|holds|shelters|offers you"
     r"|reveals to you)"
@@ -404,13 +405,13 @@ _ROOM_RULES: tuple[Rule, ...] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
         # doors and exits
-        (rf"There (?:is|are) an? {_STATE} (?P<name>{NAME}) leading {_WAYS}", _door),
-        (rf"(?:Nearby )?[Aa]n? (?P<name>{NAME}) leads {_WAYS}", _door),
-        (rf"The exits? to the {_WAYS} (?:is|are) going through (?:an? )?"
+        (rf"There (?:is|are) an? {_STATE} (?P<name>{NAME}) leading {_DIRECTION_GROUP}", _door),
+        (rf"(?:Nearby )?[Aa]n? (?P<name>{NAME}) leads {_DIRECTION_GROUP}", _door),
+        (rf"The exits? to the {_DIRECTION_GROUP} (?:is|are) going through (?:an? )?"
          rf"(?P<name>{NAME}){_END}", _door),
-        (rf"The {_WAYS} exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
+        (rf"The {_DIRECTION_GROUP} exits? (?:has|have) an? (?P<name>{NAME}) blocking", _door),
         (r".*?\b(?:[Ee]xits?(?: \w+){0,2} to the|can exit to the|try going|leave by the"
-         rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) {_WAYS}",
+         rf"|[Ww]hy not go|[Yy]ou (?:can|could) (?:also )?go|if you go) {_DIRECTION_GROUP}",
          lambda m: SentenceFacts(tuple(_ways(m)))),
         # the floor, groups of furniture
         (rf"There (?:is|are) {_LIST} on the (?:floor|ground){_END}", _here),
@@ -442,8 +443,8 @@ _ROOM_RULES: tuple[Rule, ...] = tuple(
          rf"|The (?P<like>{NAME}) (?:reminds|looks like|floods|is reminiscent|is just like) )",
          lambda m: SentenceFacts(topic=clean_name(m["name"] or m["like"]))),
         (r"You can (?:also )?see (?P<items>.+ and an? .+) here\.?$", _here),
-        (rf"{_LEAD} an? {_THING}{_LOOKS}(?:,? {_NEAR})?(?=[.!,]|$)", _thing),
-        (rf"An? {_THING}{_LOOKS} is {_NEAR}(?=[.!,]|$)", _thing),
+        (rf"{_INTRODUCTION} an? {_THING}{_LOOKS}(?:,? {_HERE_PHRASE})?(?=[.!,]|$)", _thing),
+        (rf"An? {_THING}{_LOOKS} is {_HERE_PHRASE}(?=[.!,]|$)", _thing),
         (rf"There is an? {_THING} here\.?$", _thing),
         (rf"an? {_THING}(?=[.!,]|$)(?!.*\?)", _thing),
     )
@@ -452,12 +453,12 @@ _ROOM_RULES: tuple[Rule, ...] = tuple(
 
 @lru_cache(maxsize=1 << 9)
 def read_room_sentence(sentence: str) -> SentenceFacts | None:
-    """Read one sentence of a description; None for an aside."""
+    """Read one sentence of a description; None if it has no facts."""
     return first_match(_ROOM_RULES, sentence)
 
 
 def describe(text: str, room: str) -> SentenceFacts:
-    """Read the description of a room, whose last listing is the room's own."""
+    """Read the description of a room, whose last listing is of the room itself."""
     return (_describe if len(text) <= _MAX_KEPT_CHARS else _describe.__wrapped__)(text, room)
 
 
@@ -472,18 +473,18 @@ def _describe(text: str, room: str) -> SentenceFacts:
 
 
 class _DescriptionState:
-    """A reading of a description so far."""
+    """A state of reading a description."""
 
     def __init__(self, room: str) -> None:
         self.room = room
         self.mentions: list[Mention] = []
         self.listings: list[HolderContents] = []
         self.furniture: dict[str, int] = {}
-        """Position in ``mentions`` of the first fact of each name."""
+        """Position in ``mentions`` of the first fact about each name."""
         self.last = ""
 
     def take(self, said: SentenceFacts, offset: int) -> None:
-        topic = said.topic if said.new or not said.topic else self._meant(said.topic)
+        topic = said.topic if said.new or not said.topic else self._resolve(said.topic)
         known = {HERE: self.room, IT: self._it(), said.topic: topic}
         for (subject, relation, obj), start, end in said.mentions:
             triple = Triple(known.get(subject, subject), relation, known.get(obj, obj))
@@ -497,14 +498,14 @@ class _DescriptionState:
         self.last = topic or self.last
 
     def _it(self) -> str:
-        """Return the last thing or, of a group, the next one without contents."""
+        """Return the last thing; of a group, the next one without contents."""
         listed = {listing.holder for listing in self.listings}
         if self.last and self.last not in listed:
             return self.last
         return next((name for name in self.furniture if name not in listed), self.last)
 
-    def _meant(self, name: str) -> str:
-        """Return the furniture behind a name: *chest* or *rusty one* is a rusty chest."""
+    def _resolve(self, name: str) -> str:
+        """Resolve a short name of furniture: *chest* or *rusty one* is a rusty chest."""
         if name in self.furniture:
             return name
         if name.endswith(" one"):
@@ -517,14 +518,14 @@ class _DescriptionState:
         return name
 
     def _rename(self, old: str, new: str) -> None:
-        """Rename furniture whose full name comes later, such as a *chest* that is rusty."""
+        """Rename furniture whose full name follows later, such as a *chest* that is rusty."""
         begin = self.furniture[new] = self.furniture.pop(old)
         for i, ((subject, relation, obj), start, end) in enumerate(self.mentions[begin:], begin):
             if subject == old:
                 self.mentions[i] = Mention(Triple(new, relation, obj), start, end)
 
     def reading(self) -> SentenceFacts:
-        """Return all facts, with conclusions from omissions."""
+        """Return all facts, including conclusions from omissions."""
         described = {listing.holder for listing in self.listings}
         described.update(m.triple.subject for m in self.mentions if m.triple.relation == "is")
         for name, begin in self.furniture.items():

@@ -1,7 +1,7 @@
-"""A story file without a description: only the interpreter and its text.
+"""Play a story file without a description, by the interpreter and its text alone.
 
-For a .z8 of TextWorld without its .json, and for Jericho. Valid actions are not known: jericho's
-guess needs a language model that it would download.
+This serves a TextWorld .z8 without its .json, and Jericho. Valid actions are unknown here, since
+jericho's guesses need a language model to download.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["SavedStory", "StoryEngine"]
 
 
 class SavedStory(NamedTuple):
-    """A state of a story in play: its path, the machine, the score, whether it is over."""
+    """A state of a story: its path, the machine, the score, and whether it is over."""
 
     story: str
     machine: Any
@@ -30,11 +30,11 @@ class SavedStory(NamedTuple):
 class StoryEngine:
     """An engine of one story, with the methods of :class:`~.engine.TextWorldEngine`.
 
-    A game that TextWorld made reports its best score and traces its actions. In any other, a
-    command is accepted if the answer is none of the usual parser complaints.
+    A TextWorld game reports its best score and traces its actions. In other stories, a command is
+    accepted if the answer is no common complaint of parsers.
 
     Args:
-        seed: Seed of the story's own chance; None for the one of jericho's walkthrough, or 1.
+        seed: Seed of the story's random numbers; None for that of jericho's walkthrough, or 1.
     """
 
     facts: frozenset[Fact] = frozenset()
@@ -49,7 +49,7 @@ class StoryEngine:
         self.game = GameData(World(Logic({}), {}, {}), Index(()), "", 0.0, {})
 
     def start(self, story: str | os.PathLike[str]) -> Answer:
-        """Begin a story."""
+        """Start a story."""
         if self._inserted is None or self._story != os.fspath(story):
             self.close()
             self._inserted, self._story = Interpreter(story), os.fspath(story)
@@ -99,7 +99,7 @@ class StoryEngine:
         return Answer(text, self._score, won, lost, accepted)
 
     def admissible_commands(self) -> tuple[str, ...]:
-        """Return nothing: they are not known."""
+        """Return an empty list, since they are unknown."""
         return ()
 
     def inventory(self) -> str:
@@ -116,7 +116,7 @@ class StoryEngine:
         return SavedStory(self._story, self._machine.save(), self._score, self._over)
 
     def load(self, state: SavedStory) -> None:
-        """Return to a state, of this or another story."""
+        """Restore a state, of this or another story."""
         if self._story != state.story:
             self.start(state.story)
         self._machine.load(state.machine)

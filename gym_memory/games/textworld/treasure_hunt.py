@@ -1,8 +1,8 @@
 """Treasure Hunt: a chain of keys, lockers and notes that ends at the golden locker.
 
-AriGraph's game (appendix "Text-based Games") from our own seeded generator. Each room has one
-locked locker of its own colour; the start room has the first key and a note. A locker holds the
-next key and note. A key scores 1 point, the treasure 3: the best scores are 7, 8 and 10.
+This is AriGraph's game (appendix "Text-based Games") from a new seeded generator. Each room has a
+locked locker of its own colour; the start room has the first key and a note. Each locker contains
+the next key and note. A key scores 1 point, the treasure 3: the best scores are 7, 8 and 10.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HIDDEN_NOTES = (
 
 @dataclasses.dataclass(frozen=True)
 class KeyAndLocker:
-    """A key, the note beside it, and the locker that the key opens."""
+    """A key, the note beside it, and the key's locker."""
 
     key: str
     note: str
@@ -56,10 +56,10 @@ class KeyAndLocker:
 
 @dataclasses.dataclass(frozen=True)
 class Hunt:
-    """A drawn game, before TextWorld writes it.
+    """A drawn game before TextWorld builds it.
 
     The key and the note of link ``i + 1`` are in the locker of link ``i``. ``start`` has the
-    player, the first key and the golden locker; ``floor`` and ``furniture`` hold things without
+    player, the first key and the golden locker; ``floor`` and ``furniture`` have things without
     use.
     """
 
@@ -72,7 +72,7 @@ class Hunt:
     furniture: dict[Cell, tuple[str, list[str]]]
 
     def walkthrough(self) -> list[str]:
-        """Return the shortest way to win; it reads no note."""
+        """Return the shortest solution, which reads no note."""
         commands = [f"take {self.links[0].key}"]
         here = self.start
         for link, following in zip(self.links, (*self.links[1:], None), strict=True):
@@ -86,7 +86,7 @@ class Hunt:
 
 
 def plan_hunt(settings: Mapping[str, Any], seed: int) -> tuple[Hunt, random.Random]:
-    """Draw a game; return it with the generator to draw TextWorld's wording from."""
+    """Draw a game; return it with the random generator for TextWorld's wording."""
     rng = random.Random(f"treasure_hunt/{seed}")
     count, hidden = settings["rooms"], settings["hidden"]
     grid = worldgen.make_grid(rng, count, settings["box"], settings["openness"])
@@ -140,19 +140,19 @@ def _scatter(
 
 
 class TreasureHunt(TextWorldFamily):
-    """A treasure to find by keys and notes that lead to a golden locker.
+    """A treasure hunt along keys and notes to a golden locker.
 
     Settings of a level:
 
-    * ``rooms``: rooms, each with a locker; ``keys``: keys of the chain.
-    * ``box``: columns and rows of the map; ``openness``: probability that neighbouring rooms are
-      joined beyond what connects the map.
+    * ``rooms``: rooms, each with a locker; ``keys``: number of keys in the chain.
+    * ``box``: columns and rows of the map; ``openness``: probability of further connections between
+      neighbouring rooms.
     * ``hidden``: whether the second key is harder to find: its locker is in the most distant third
       of the rooms, and the note does not name its room.
     * ``distractors``: things without use in each room, as (fewest, most).
 
     Names, wordings and goals of the levels ``voices-*`` differ between train, valid and test.
-    Raise their ``voice`` whenever the forms or words change, and list the games again.
+    Increment their ``voice`` and list the games again whenever forms or words change.
 
     A planner with perfect memory won each of 1,000 games of each level within the 150 steps. Its
     median is 37, 53 and 107 moves, its maximum 53, 73 and 141; the median walkthrough has 25, 34
@@ -227,7 +227,7 @@ class TreasureHunt(TextWorldFamily):
             quests=quests,
             chain=[[hunt.rooms[link.cell], link.locker, link.key] for link in hunt.links],
         )
-        for room in game.world.rooms:  # a proper name takes no article
+        for room in game.world.rooms:  # a proper name has no article
             text = game.infos[room.id]
             text.desc = re.sub(r"\b(?:[Aa]n?|[Tt]he) (?=Room [A-Z])", "", text.desc)
         return game

@@ -1,6 +1,7 @@
-"""Parts of our own TextWorld generators: seeded grids of rooms and a game maker.
+"""Parts of the TextWorld generators here: seeded grids of rooms and a game maker.
 
-All chance comes from a generator made from a name and a seed; no global random state is used.
+All randomness comes from a generator seeded with a name and a number; global random state is
+unused.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ _STEPS: dict[str, Cell] = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "w
 
 
 class Grid(dict[Cell, dict[str, Cell]]):
-    """Rooms on a grid: cell to its exits, direction to neighbouring cell. Ways lead both ways."""
+    """A grid of rooms: exits (direction to neighbouring cell) by cell, in both directions."""
 
     def distances(self, start: Cell) -> dict[Cell, int]:
-        """Return the moves from ``start`` to every cell, in breadth-first order."""
+        """Return the number of moves from ``start`` to every cell, in breadth-first order."""
         found = {start: 0}
         queue = deque([start])
         while queue:
@@ -52,7 +53,7 @@ class Grid(dict[Cell, dict[str, Cell]]):
 
 
 def make_grid(rng: random.Random, rooms: int, box: Sequence[int], openness: float) -> Grid:
-    """Draw a connected map: rooms grow from one cell, each joined to a neighbour.
+    """Draw a connected map that grows from one cell, with each room joined to a neighbour.
 
     ``box`` has columns and rows; ``openness`` is the probability that other neighbours are joined.
     """
@@ -133,15 +134,15 @@ def new_holder(maker: GameMaker, rng: random.Random, kind: str, name: str) -> An
 
 
 def _characterize(entity: Any, adjective: str) -> None:
-    """Set the adjective that the grammar uses in passing; the name stays without it.
+    """Set the adjective that the grammar may use; the name stays without it.
 
-    By default it takes one at random and writes "an usual kind of place".
+    By default, the grammar draws one and writes "an usual kind of place".
     """
     entity.infos.noun, entity.infos.adj = entity.name, adjective
 
 
 def held(maker: GameMaker, thing: Any, points: int) -> Quest:
-    """Build the quest to have a thing in the inventory."""
+    """Build a quest to have a thing in the inventory."""
     game = require("textworld.generator.game", "textworld")
     event = game.Event(conditions=[maker.new_fact("in", thing, maker.inventory)])
     return game.Quest(win_events=[event], reward=points)
@@ -157,13 +158,13 @@ def finish_game(
 ) -> Game:
     """Build the game, with texts from TextWorld's grammar.
 
-    The engine scores the ``quests``; ``metadata`` is for scoring and never part of the texts.
+    The engine scores ``quests``; ``metadata`` is for scoring and never in a text.
     """
     maker.quests = list(quests)
-    game = maker.build(validate=False)  # the tests do; in 64 rooms it takes most of the time
+    game = maker.build(validate=False)  # tests check it; in 64 rooms it would take most of the time
     game.objective = objective
     game.metadata.update(metadata, walkthrough=list(walkthrough))
-    # TextWorld lists these in the order of a set, which differs between processes.
+    # TextWorld orders these by a set, whose order differs between processes
     names = game.grammar.options.names_to_exclude
     names[:] = sorted(name for name in names if name)
     return game

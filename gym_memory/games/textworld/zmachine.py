@@ -1,7 +1,7 @@
-"""A Z-machine in this process, and the parts of its answers.
+"""Run a Z-machine in this process, and parse its answers.
 
-The answer of a game that TextWorld made carries a status line (room, score, turns) and, if asked
-for, a trace of actions.
+Answers of TextWorld games have a status line (room, score, turns) and, if requested, a trace of
+actions.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from gym_memory.games.textworld.native_text import tidy_lines
 __all__ = ["Interpreter", "check_story", "clean_text", "endings", "trace_on"]
 __all__ += ["turns_of"]
 
-_HEADER = 64
-_FACTOR = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}
-"""Version of a story file to the unit of its length field, in bytes."""
-_REACH = _FACTOR | {6: 12, 7: 12}
-"""Version to the largest address of routines and strings, in units of 65,536 bytes."""
-_BEYOND = b"\0\0\x80\0"
-"""Filler after the story: strings that end, routines whose first instruction is invalid."""
+_HEADER_BYTES = 64
+_LENGTH_UNIT = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}
+"""Unit of the length field, in bytes, by version of the story file."""
+_ADDRESS_LIMIT = _LENGTH_UNIT | {6: 12, 7: 12}
+"""Limit of addresses of routines and strings by version, in units of 65,536 bytes."""
+_PADDING = b"\0\0\x80\0"
+"""Padding after the story, which reads as ended strings and as invalid routines."""
 _READ_CHAR = 0xF6
-_LARGEST = 1 << 20
-"""Twice the bytes that a story file can have."""
+_MAX_PADDED_BYTES = 1 << 20
+"""Twice the size limit of a story file, in bytes."""
 _DEFAULT_SEED = 1
 
 
 def check_story(path: str | os.PathLike[str]) -> bytes:
     """Read a story file and check its header, length and checksum (Z-machine standard 1.1, 11).
 
-    Frotz trusts its input: a damaged story makes it end the process.
+    Frotz trusts its input, and a damaged story makes it exit the process.
 
     Raises:
-        CorruptGameError: The file is missing, cut short, altered, or no story file.
+        CorruptGameError: The file is missing, truncated, altered, or no story file.
     """
     name = os.fspath(path)
     try:
-        story = read_bytes(path, _LARGEST)
+        story = read_bytes(path, _MAX_PADDED_BYTES)
     except OSError as error:
         raise CorruptGameError(f"cannot read the game {name!r}: {error.strerror}") from error
 
@@ -55,9 +55,9 @@ def check_story(path: str | os.PathLike[str]) -> bytes:
 
     if story.startswith(b"Glul"):
         raise corrupt("it is a Glulx game (.ulx); expected .z3 to .z8")
-    if len(story) < _HEADER:
-        raise corrupt(f"expected a header of {_HEADER} bytes, got {len(story)} bytes")
-    factor = _FACTOR.get(story[0])
+    if len(story) < _HEADER_BYTES:
+        raise corrupt(f"expected a header of {_HEADER_BYTES} bytes, got {len(story)} bytes")
+    factor = _LENGTH_UNIT.get(story[0])
     if factor is None:
         raise corrupt(f"expected version 3 to 8 in the first byte, got {story[0]}")
     length = int.from_bytes(story[0x1A:0x1C], "big") * factor
@@ -65,11 +65,13 @@ def check_story(path: str | os.PathLike[str]) -> bytes:
     tables = [int.from_bytes(story[at : at + 2], "big") for at in (0x08, 0x0A, 0x0C)]
     if length > len(story):
         raise corrupt(f"expected {length} bytes, got {len(story)}; the file is cut short")
-    if not _HEADER <= static <= len(story) or not all(_HEADER <= t < len(story) for t in tables):
+    if not _HEADER_BYTES <= static <= len(story) or not all(
+        _HEADER_BYTES <= t < len(story) for t in tables
+    ):
         raise corrupt("its header points outside of the file")
-    if length:  # the oldest stories state neither length nor checksum
+    if length:  # the oldest stories have neither length nor checksum
         expected = int.from_bytes(story[0x1C:0x1E], "big")
-        content = np.frombuffer(story[_HEADER:length], dtype=np.uint8)
+        content = np.frombuffer(story[_HEADER_BYTES:length], dtype=np.uint8)
         actual = int(content.sum(dtype=np.int64)) % 0x10000
         if actual != expected:
             raise corrupt(f"expected checksum {expected:04x}, got {actual:04x}")
@@ -77,19 +79,18 @@ def check_story(path: str | os.PathLike[str]) -> bytes:
 
 
 def _insert(jericho: Any, story: bytes, path: str) -> Any:
-    """Open a story by its path only if jericho knows the game, else from its bytes.
+    """Open a story by its path if jericho knows the game, else from its bytes.
 
-    Frotz takes any file named ``tw-*`` for a game whose score it can read, and then leaves out the
-    status line.
+    Frotz treats any file named ``tw-*`` as a supported game, and then omits the status line.
     """
     if hashlib.md5(story, usedforsecurity=False).hexdigest() in jericho.defines.BINDINGS_DICT:
         return jericho.FrotzEnv(path)
-    return _nameless(jericho)(story, jericho.__file__)
+    return _frotz_from_memory(jericho)(story, jericho.__file__)
 
 
 @cache  # a class for each story would be garbage until the next full collection
-def _nameless(jericho: Any) -> Any:
-    """Return a ``jericho.FrotzEnv`` that runs a story from memory: Frotz opens another file."""
+def _frotz_from_memory(jericho: Any) -> Any:
+    """Return a ``jericho.FrotzEnv`` class that runs a story from memory."""
 
     class Nameless(jericho.FrotzEnv):
         def __init__(self, story: bytes, story_file: str):
@@ -105,17 +106,17 @@ def _nameless(jericho: Any) -> Any:
 
 
 def _extend(library: ctypes.CDLL, reach: int) -> None:
-    """Extend the memory of a story to ``reach`` bytes, all that its addresses can name.
+    """Extend the memory of a story to ``reach`` bytes, its whole address range.
 
-    A story that breaks may call or print from beyond its end. Frotz notes the error and reads there
-    all the same, and then the process may die.
+    A broken story may call or print from beyond its end. Frotz reports the error but still reads
+    there, which may crash the process.
     """
     memory, counter = (ctypes.c_void_p.in_dll(library, name) for name in ("zmp", "pcp"))
     size = ctypes.c_long.in_dll(library, "story_size").value
     if not memory.value or not counter.value:
         raise BackendError("Frotz has no memory for the story")
     at = counter.value - memory.value
-    beyond = _BEYOND * ((reach - size) // len(_BEYOND) + 16)
+    beyond = _PADDING * ((reach - size) // len(_PADDING) + 16)
     realloc = ctypes.CDLL(None).realloc
     realloc.argtypes, realloc.restype = [ctypes.c_void_p, ctypes.c_size_t], ctypes.c_void_p
     moved = realloc(memory, size + len(beyond))
@@ -126,26 +127,26 @@ def _extend(library: ctypes.CDLL, reach: int) -> None:
 
 
 class Interpreter:
-    """A Z-machine, Frotz by jericho in this process, with a story in it; :meth:`start` runs it."""
+    """A Z-machine (Frotz, through jericho, in this process) with one story."""
 
     def __init__(self, path: str | os.PathLike[str]):
         jericho = require("jericho", "textworld", "Z-machine games")
         story = check_story(path)
         self.frotz = _insert(jericho, story, os.path.abspath(path))
         """``jericho.FrotzEnv``."""
-        # Frotz seeds itself from the clock by default.
+        # by default, Frotz takes its seed from the clock
         self.frotz.seed((self.frotz.bindings or {}).get("seed", _DEFAULT_SEED))
-        self._reach = _REACH[story[0]] << 16
+        self._reach = _ADDRESS_LIMIT[story[0]] << 16
         _extend(self.frotz.frotz_lib, self._reach)
 
     @property
     def supported(self) -> bool:
-        """True if jericho knows the game: then score, moves and endings can be read."""
+        """True if jericho knows the game, so score, moves and endings can be read."""
         return bool(self.frotz.is_fully_supported)
 
     @property
     def halted(self) -> bool:
-        """True if the story broke; then it takes no further command."""
+        """True if the story crashed, so it takes no further command."""
         return bool(self.frotz._emulator_halted())
 
     def start(self) -> str:
@@ -156,18 +157,18 @@ class Interpreter:
 
     @property
     def awaits_key(self) -> bool:
-        """True if the story waits for a key and not for a line."""
+        """True if the story waits for a key rather than a line."""
         return bool(self.frotz.frotz_lib.get_opcode() == _READ_CHAR)
 
     def send(self, command: str) -> str:
         """Type one line (ASCII, no line break, at most 190 characters); return the answer.
 
-        Where the story waits for a key, a longer line is typed as Enter: Frotz would repeat its
-        last answer for ever.
+        If the story waits for a key, a longer line becomes Enter, since Frotz would repeat its last
+        answer forever.
         """
         if len(command) > 1 and self.awaits_key:
             command = ""
-        # FrotzEnv.step also reads score and moves, which mean nothing here.
+        # FrotzEnv.step also reads score and moves, which are meaningless here
         answer = self.frotz.frotz_lib.step(command.encode("ascii") + b"\n")
         return str(answer.decode("cp1252"))
 
@@ -176,8 +177,8 @@ class Interpreter:
         return self.frotz.get_state()
 
     def load(self, state: Any) -> None:
-        """Return to a state of the same story."""
-        if self.halted:  # a state does not hold this
+        """Restore a state of the same story."""
+        if self.halted:  # not part of a state
             self.start()
         self.frotz.set_state(state)
 
@@ -196,8 +197,8 @@ _END_PROMPT = re.compile(r"Would you like to RESTART, .*\Z", re.DOTALL)
 def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
     """Split the interpreter's answer into text, trace tags, room and score.
 
-    The tags have no brackets. Room and score are those of the status line; the score is None
-    without one.
+    Tags are without brackets. Room and score come from the status line; without one, the score is
+    None.
     """
     room, score = "", None
     body, mark, status = raw.rpartition(" -= ")
@@ -206,7 +207,7 @@ def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
     if mark and end and points.lstrip("-").isdigit():
         raw, room, score = body.rstrip(), title, float(points)
         raw = raw.removesuffix(">")
-    last = raw.rfind("]") + 2  # an open bracket behind it would be followed to the end, each one
+    last = raw.rfind("]") + 2  # each open bracket after it would be followed to the end
     parts = _TAG.split(raw[:last])
     parts[-1] += raw[last:]
     text = _END_PROMPT.sub("", "".join(parts[::2]))
@@ -214,15 +215,15 @@ def clean_text(raw: str) -> tuple[str, list[str], str, float | None]:
 
 
 def turns_of(raw: str) -> int | None:
-    """Return the number of turns that the status line shows; None without one."""
+    """Return the number of turns in the status line; None without one."""
     _, mark, turns = raw.rpartition("/")
     return int(turns) if mark and turns.strip().isdigit() else None
 
 
 def endings(raw: str) -> tuple[bool, bool, float | None]:
-    """Return whether the answer wins or loses the game, and the final score.
+    """Return whether the answer wins, whether it loses, and the final score.
 
-    The status line is drawn before the last point is counted.
+    The status line does not include the last point yet.
     """
     won, lost = _WON in raw, _LOST in raw
     final = _FINAL_SCORE.search(raw) if won or lost else None
@@ -230,5 +231,5 @@ def endings(raw: str) -> tuple[bool, bool, float | None]:
 
 
 def trace_on(machine: Interpreter) -> None:
-    """Have a TextWorld game report every action in brackets from now on."""
+    """Make a TextWorld game report every action in brackets."""
     machine.send("tw-trace-actions")

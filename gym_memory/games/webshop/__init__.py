@@ -1,5 +1,5 @@
-"""WebShop: buy what a request asks for, in a shop of search, result and item pages.
+"""WebShop: buy a requested product in a shop with search, result and item pages.
 
-``shop.py`` is the engine with its score; ``catalogue.py`` reads or makes products.
-``rules.py`` reads pages and never sees a catalogue.
+``shop.py`` is the engine with its reward; ``catalogue.py`` reads or generates products.
+``rules.py`` reads only pages.
 """

@@ -1,4 +1,4 @@
-"""Products and requests of a shop, built from records of the official files or a generator."""
+"""Build a shop's products and requests from official files or from a generator."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ __all__ += ["Records", "build_catalogue", "make_records", "read_catalogue", "syn
 
 SPLITS = ("train", "valid", "test")
 NO_LIMIT = 1_000_000.0
-"""Price limit of a request that names none."""
+"""Price limit of a request without one."""
 
-_TEST, _VALID, _ALL = 500, 1000, 12_087
+_TEST_END, _VALID_END, _ALL_GOALS = 500, 1000, 12_087
 """Official sizes: the first 500 requests are for testing, the next 1,000 for validation."""
-_ENOUGH = 6000
-"""Requests from which on the official sizes are taken; of fewer, the same shares."""
-_SHUFFLE = 233
-"""Official seed that puts the requests in order."""
-_PRICE_STEP, _HIGHEST_LIMIT, _LIMITS = 10.0, 990.0, 4
+_MIN_FOR_OFFICIAL_SIZES = 6000
+"""Least number of requests for the official split sizes; smaller sets use the same shares."""
+_SHUFFLE_SEED = 233
+"""Official seed of the order of requests."""
+_PRICE_STEP, _MAX_LIMIT, _LIMIT_CHOICES = 10.0, 990.0, 4
 _DEFAULT_PRICE = 100.0
 _MAX_CODE_CHARS = 10
 _NO_ATTRIBUTE = "DUMMY_ATTR"
@@ -43,8 +43,8 @@ _ITEMS, _ATTRIBUTES, _HUMAN = "items_shuffle", "items_ins_v2", "items_human_ins.
 class Product(NamedTuple):
     """A product.
 
-    ``asin`` is its code, ``price_tag`` is ``$12.5`` or, for a range, ``$12.5 to $15.0``, ``query``
-    the search by which it was collected. By default no page shows the annotated ``attributes``.
+    ``asin`` is its code, ``price_tag`` a price (``$12.5``) or a range (``$12.5 to $15.0``), and
+    ``query`` the search that collected it. By default, no page shows the annotated ``attributes``.
     """
 
     asin: str
@@ -61,12 +61,12 @@ class Product(NamedTuple):
 
     @property
     def texts(self) -> str:
-        """Return title, features and description in lower case, a line each."""
+        """Return title, features and description in lower case, one a line."""
         return "\n".join([self.title, " ".join(self.bullets), self.description]).lower()
 
 
 class Goal(NamedTuple):
-    """A request, its price limit in dollars, and the product that it was written for."""
+    """A request with its price limit, in dollars, and the intended product."""
 
     asin: str
     instruction: str
@@ -77,10 +77,10 @@ class Goal(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Content of the official files.
+    """Contents of the official files.
 
     These are ``items_shuffle*.json``, ``items_ins_v2*.json`` (attributes and a request by code) and
-    ``items_human_ins.json``, requests that people wrote, or None.
+    ``items_human_ins.json`` (requests by people), or None.
     """
 
     items: Sequence[Mapping[str, Any]]
@@ -92,7 +92,7 @@ class Catalogue:
     """Products and requests, in a fixed order.
 
     Args:
-        name: Begins the task ids.
+        name: Prefix of the task ids.
         products: Products with distinct codes.
         goals: Requests in the official order.
     """
@@ -106,9 +106,11 @@ class Catalogue:
     def split(self, name: str) -> range:
         """Return the positions of the requests of a split."""
         count = len(self.goals)
-        test, valid = _TEST, _VALID
-        if count < _ENOUGH:
-            test, valid = (max(1, round(count * part / _ALL)) for part in (_TEST, _VALID))
+        test, valid = _TEST_END, _VALID_END
+        if count < _MIN_FOR_OFFICIAL_SIZES:
+            test, valid = (
+                max(1, round(count * part / _ALL_GOALS)) for part in (_TEST_END, _VALID_END)
+            )
         first, last = {
             "test": (0, test),
             "valid": (test, test + valid),
@@ -118,7 +120,7 @@ class Catalogue:
 
     @cached_property
     def digest(self) -> str:
-        """Return twelve hexadecimal digits that change with any product or request."""
+        """Return a digest, of twelve hexadecimal digits, of all products and requests."""
         content = hashlib.sha256()
         for record in itertools.chain(self.products, (goal[:5] for goal in self.goals)):
             content.update(json.dumps(record).encode())
@@ -126,10 +128,10 @@ class Catalogue:
 
 
 def build_catalogue(name: str, records: Records) -> Catalogue:
-    """Build products and requests as the official engine does from its files.
+    """Build products and requests in the same way as the official engine.
 
-    The official engine draws prices within a range, and price limits, without a seed. Here the
-    product's code seeds them, so a part of a catalogue agrees with the whole.
+    The official engine draws prices within ranges, and price limits, without a seed. Here, the
+    product's code is the seed, so a part of a catalogue agrees with the whole.
     """
     products = []
     codes = set[str]()
@@ -141,7 +143,7 @@ def build_catalogue(name: str, records: Records) -> Catalogue:
         products.append(_product(item, records.attributes.get(asin, {})))
     requests = _synthetic_goals if records.human is None else _human_goals
     goals = [goal for product in products for goal in requests(product, records)]
-    random.Random(_SHUFFLE).shuffle(goals)
+    random.Random(_SHUFFLE_SEED).shuffle(goals)
     return Catalogue(name, products, goals)
 
 
@@ -171,12 +173,12 @@ def _product(item: Mapping[str, Any], annotated: Mapping[str, Any]) -> Product:
 
 
 def _text(value: Any) -> str:
-    """Return text on one line; some official records have null."""
+    """Return a text on one line; null, as in some official records, becomes empty."""
     return "" if value is None else " ".join(str(value).split())
 
 
 def _prices(pricing: str | None) -> tuple[float, ...]:
-    """Return one price, or the two ends of a range."""
+    """Return a price, or both ends of a range."""
     parts = [re.sub(r"[^\d.]", "", part) for part in (pricing or "").split("$")[1:]]
     return tuple(float(part) for part in parts if part)[:2] or (_DEFAULT_PRICE,)
 
@@ -194,7 +196,7 @@ def _human_goals(product: Product, records: Records) -> Iterator[Goal]:
 
 
 def _synthetic_goals(product: Product, records: Records) -> Iterator[Goal]:
-    """Yield the annotated request, once for each choice of options."""
+    """Yield the annotated request with each choice of options."""
     annotated = records.attributes.get(product.asin, {})
     if not annotated.get("instruction"):
         return
@@ -227,10 +229,10 @@ def _goal(
 
 
 def _price_limit(product: Product, number: int) -> float:
-    """Return the higher of two draws among the next four multiples of ten dollars."""
+    """Return the higher of two draws from the next four multiples of ten dollars."""
     first = int(product.price // _PRICE_STEP) + 1
-    limits = [_PRICE_STEP * i for i in range(first, first + _LIMITS)]
-    limits = [limit for limit in limits if limit <= _HIGHEST_LIMIT]
+    limits = [_PRICE_STEP * i for i in range(first, first + _LIMIT_CHOICES)]
+    limits = [limit for limit in limits if limit <= _MAX_LIMIT]
     if len(limits) < 2:
         return NO_LIMIT
     return max(random.Random(f"webshop/limit/{product.asin}/{number}").sample(limits, 2))
@@ -240,10 +242,10 @@ def _price_limit(product: Product, number: int) -> float:
 def read_catalogue(
     path: str, *, goals: str = "human", num_products: int | None = None
 ) -> Catalogue:
-    """Read official files; the result is kept for the process.
+    """Read official files; cached for the process.
 
     ``path`` is the file ``items_shuffle*.json`` or its folder, with ``~`` and ``$NAME`` expanded;
-    the other files are beside it. ``num_products`` takes only the first of the products.
+    the other files are beside it. ``num_products`` limits the products to the first ones.
     """
     items = _items_file(Path(os.path.expandvars(path)).expanduser())
     attributes = items.with_name(items.name.replace(_ITEMS, _ATTRIBUTES))
@@ -296,15 +298,15 @@ def _read(path: Path, form: type) -> Any:
 
 PRODUCTS = 1000
 GOALS = 2420
-"""Requests of all products; a fifth of the official number, so 100 are for testing."""
+"""Number of requests; a fifth of the official number, so 100 are for testing."""
 
-_RANGES = 0.15
+_PRICE_RANGE_SHARE = 0.15
 """Share of the products with a price range."""
 _PLACES = ("title", "first bullet", "bullet", "description")
-_ODDS = (12, 3, 75, 10)
-"""Odds of each place of an attribute, in percent. The search knows all but the later bullets."""
+_PLACE_WEIGHTS = (12, 3, 75, 10)
+"""Probability, in percent, of each place of an attribute. The search index omits later bullets."""
 
-_REQUESTS = (
+_REQUEST_FORMS = (
     "i am looking for {what} with {attributes}{options}",
     "i need {what}{options}. it should be {attributes}",
     "find me {what} that has {attributes}{options}",
@@ -314,7 +316,7 @@ _REQUESTS = (
     "i would like {what} with {attributes}{options}",
     "show me {what}, it must offer {attributes}{options}",
 )
-_ABOUT = (
+_FEATURE_FORMS = (
     "{attribute}: {remark}",
     "{remark}, {attribute}",
     "{attribute} - {remark}",
@@ -322,7 +324,7 @@ _ABOUT = (
 
 
 class ProductKind(NamedTuple):
-    """A kind of product; ``shared`` attributes also occur in related kinds, ``own`` do not."""
+    """A kind of product; ``shared`` attributes also occur in related kinds, ``own`` ones do not."""
 
     department: str
     shared: Sequence[str]
@@ -350,14 +352,14 @@ KINDS = tuple(_kinds())
 
 @lru_cache(maxsize=4)
 def synthetic_catalogue(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) -> Catalogue:
-    """Return the catalogue of a seed; kept for the process."""
+    """Return the catalogue of a seed; cached for the process."""
     return build_catalogue(f"synthetic-{seed}", make_records(seed, products, goals))
 
 
 def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) -> Records:
-    """Draw products and requests, in the form of the official files.
+    """Draw products and requests in the format of the official files.
 
-    Some kinds are much more frequent than others; each product has about as many requests.
+    Frequencies of kinds are skewed; all products have about the same number of requests.
     """
     rng = random.Random(f"webshop/{seed}")
     codes = set[str]()
@@ -366,7 +368,7 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
     items: list[dict[str, Any]] = []
     attributes: dict[str, dict[str, Any]] = {}
     kinds = rng.choices(KINDS, list(_popularity()), k=products)
-    # Two of three names a title, so that the titles of a kind have a name in common.
+    # two of three names per title, so that titles of a kind share a name
     names = [rng.sample(kind.names, 2) for kind in kinds]
     for asin, kind, called in zip(sorted(codes), kinds, names, strict=True):
         own = rng.sample(kind.own, rng.randint(1, 2))
@@ -383,7 +385,7 @@ def make_records(seed: int = 0, products: int = PRODUCTS, goals: int = GOALS) ->
 
 
 def _popularity() -> Iterator[float]:
-    """Yield weights by Zipf's law over the kinds of each department."""
+    """Yield weights of kinds by Zipf's law within each department."""
     seen: dict[str, int] = {}
     for kind in KINDS:
         seen[kind.department] = seen.get(kind.department, 0) + 1
@@ -400,7 +402,7 @@ def _item(
     department = _WORDS["departments"][kind.department]
     shown: dict[str, list[str]] = {place: [] for place in _PLACES}
     for attribute in attributes:
-        shown[rng.choices(_PLACES, _ODDS)[0]].append(attribute)
+        shown[rng.choices(_PLACES, _PLACE_WEIGHTS)[0]].append(attribute)
     brand, series = rng.choice(_WORDS["brands"]), rng.choice(_WORDS["series"])
     title = f"{brand} {series} {' '.join(names).title()}"
     title += "".join(f", {attribute.title()}" for attribute in shown["title"])
@@ -420,7 +422,7 @@ def _item(
         "small_description": [first, *others],
         "pricing": _pricing(rng, kind.price),
         "customization_options": {
-            option: [{"value": value, "image": None} for value in _some(rng, values)]
+            option: [{"value": value, "image": None} for value in _sample_in_order(rng, values)]
             for option, values in kind.options.items()
         },
         "images": [f"{asin}.jpg"],
@@ -428,10 +430,10 @@ def _item(
 
 
 def _bullet(rng: random.Random, attribute: str, remarks: list[str]) -> str:
-    """Return a feature about an attribute and a remark; only one of them where one is missing."""
+    """Return a feature from an attribute, a remark, or both."""
     if not (attribute and remarks):
         return attribute.capitalize() or remarks.pop()
-    text = rng.choice(_ABOUT).format(attribute=attribute, remark=remarks.pop())
+    text = rng.choice(_FEATURE_FORMS).format(attribute=attribute, remark=remarks.pop())
     return text[0].upper() + text[1:]
 
 
@@ -447,11 +449,11 @@ def _pricing(rng: random.Random, bounds: Sequence[int]) -> str:
     low, high = bounds
     price = low * (high / low) ** rng.random()
     tag = f"${int(price)}.{rng.choice(('99', '49', '95', '00'))}"
-    return f"{tag}${int(price * 1.3) + 1}.99" if rng.random() < _RANGES else tag
+    return f"{tag}${int(price * 1.3) + 1}.99" if rng.random() < _PRICE_RANGE_SHARE else tag
 
 
-def _some(rng: random.Random, values: Sequence[str]) -> list[str]:
-    """Draw some of the values, in their order."""
+def _sample_in_order(rng: random.Random, values: Sequence[str]) -> list[str]:
+    """Draw some of the values, keeping their order."""
     count = rng.randint((len(values) + 1) // 2, len(values))
     chosen = set(rng.sample(range(len(values)), count))
     return [value for i, value in enumerate(values) if i in chosen]
@@ -468,7 +470,7 @@ def _request(
         options.pop(rng.choice(sorted(options)))
     words = "".join(f", {_choice(name, value)}" for name, value in options.items())
     attribute_words = " and ".join([", ".join(wanted[:-1]), wanted[-1]])
-    instruction = rng.choice(_REQUESTS).format(
+    instruction = rng.choice(_REQUEST_FORMS).format(
         what=rng.choice(names), attributes=attribute_words, options=words
     )
     return {
@@ -480,7 +482,7 @@ def _request(
 
 
 def _choice(name: str, value: str) -> str:
-    """Return an option in a request: ``in red``, ``size 7``, ``lemon flavor``."""
+    """Return the wording of an option in a request: ``in red``, ``size 7``, ``lemon flavor``."""
     if name == "color":
         return f"in {value}"
     if name == "size" and value[:1].isdigit() and " " not in value:

@@ -1,4 +1,4 @@
-"""WebShop (Yao et al., 2022): find, customise and buy the product that a request asks for.
+"""WebShop (Yao et al., 2022): find, customise and buy a requested product.
 
 Pages, actions, reward and file formats are the official ones; ``docs/webshop.md`` lists what
 differs.
@@ -38,7 +38,7 @@ from gym_memory.graph.schema import PLAYER
 __all__ = ["WebShop"]
 
 SYNTHETIC = "synthetic"
-"""Path that asks for our own catalogue."""
+"""Value of ``path`` for the synthetic catalogue."""
 _STEPS = 100
 """Step limit of the official baselines."""
 
@@ -46,17 +46,16 @@ _STEPS = 100
 class WebShop(TextEnv):
     """A shop with search, result, item and detail pages.
 
-    The episode ends with the purchase, whose reward in [0, 1] is the score; success is a reward
-    of 1. An episode without a purchase scores 0. Actions are ``search[words]`` and
-    ``click[text]``. The valid actions are what can be clicked; on the search page they are a few
-    searches made of the request's words, for policies that pick from a list. Any other search is
-    just as good.
+    The episode ends with a purchase, whose reward in [0, 1] is the score; success is a reward of 1.
+    Without a purchase the score is 0. Actions are ``search[words]`` and ``click[text]``. The valid
+    actions are the possible clicks; on the search page, they are a few searches made of the
+    request's words, for policies that choose from the list. All other searches are valid, too.
 
     Args:
-        path: Folder of the official files, or the file ``items_shuffle*.json``; ``$NAME`` and
+        path: Folder with the official files, or the file ``items_shuffle*.json``; ``$NAME`` and
             ``~`` are expanded. ``synthetic`` for the synthetic catalogue, which needs no files.
             None for ``$WEBSHOP_DATA`` if that is set, else the synthetic catalogue.
-        show_attributes: True if item pages link to the annotated attributes (official default no).
+        show_attributes: Whether item pages link to the annotated attributes (officially not).
     """
 
     dialect: ClassVar[str] = "webshop"
@@ -147,7 +146,7 @@ class WebShop(TextEnv):
     # ------------------------------------------------------------ beyond Gymnasium
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of search and text ratio, and the digest of the catalogue."""
+        """Return the versions of search and text comparison, and the digest of the catalogue."""
         return {
             "bm25s": version("bm25s"),
             "rapidfuzz": version("rapidfuzz"),
@@ -157,8 +156,8 @@ class WebShop(TextEnv):
     def oracle(self) -> Oracle:
         """Return the facts of all pages seen and of the products that satisfy the request.
 
-        ``objects``: ``seen``, facts of the present page and of past actions; ``view``; ``goal``;
-        ``right``, codes of the products that satisfy the request.
+        ``objects`` has ``seen``, facts of the present page and of past actions; ``view``; ``goal``;
+        and ``right``, codes of the products that satisfy the request.
         """
         goal, shop, view = self._goal, self.shop, self._trail[-1]
         known = self._known()
@@ -178,7 +177,7 @@ class WebShop(TextEnv):
         return Oracle(frozenset(facts), walkthrough(shop, goal), objects)
 
     def _known(self) -> frozenset[Triple]:
-        """Return the facts that pages have shown so far; adds those since the last call."""
+        """Return the facts that pages have shown so far, including pages since the last call."""
         ideal, count = self._ideal or (IdealShopper(self.shop, self._goal.instruction), 0)
         for view in self._trail[count:]:
             ideal.see(view)
@@ -186,7 +185,7 @@ class WebShop(TextEnv):
         return ideal.known
 
     def _listing(self, product: Product) -> Iterator[Triple]:
-        """Yield facts that say which search lists a product: one made so far, or the next one."""
+        """Yield facts about the search that lists a product: a past one, or the next one."""
         made, searches = self._trail[-1].searches, queries(self._goal.instruction)
         listing = find_listing(self.shop, product, (*made, *searches))
         if listing is not None:

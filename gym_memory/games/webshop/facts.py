@@ -1,4 +1,4 @@
-"""Facts of the engine in the rules' vocabulary, only for scoring and the control ``oracle``."""
+"""Engine facts in the rules' vocabulary, only for scoring and the control ``oracle``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["IdealShopper", "page_facts", "product_facts"]
 
 
 def page_facts(shop: Shop, view: ShopView, request: str) -> Iterator[Triple]:
-    """Yield the contents of a page, where it is, and the options chosen on it."""
+    """Yield facts about a page's contents, its place, and the options chosen on it."""
     product = shop.product(view)
     if view.page == "search":
         yield Triple(PLAYER, "is in", SEARCH_PAGE)
@@ -85,7 +85,7 @@ class IdealShopper:
         self._shop, self._request = shop, request
         self._last = ShopView()
         self.known: frozenset[Triple] = frozenset()
-        """Shown facts that are still true."""
+        """True facts that were shown."""
 
     def see(self, view: ShopView) -> None:
         """Learn the facts of a page."""
@@ -101,6 +101,6 @@ class IdealShopper:
         left = self._last.asin.lower()
         if left and left != view.asin.lower():
             kept.add(Triple(PLAYER, "turned down", left))
-        if view.page == "done":  # the last page does not say where it is
+        if view.page == "done":  # the last page does not name its place
             kept.update(f for f in self.known if f.subject == PLAYER and f.relation != "bought")
         self.known, self._last = frozenset(kept | shown), view

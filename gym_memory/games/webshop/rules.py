@@ -1,7 +1,7 @@
-"""Extraction rules for WebShop: products, result pages, and the request to satisfy.
+"""Extraction rules for WebShop: products, result pages, and the request.
 
-A page does not name its product or the search of its results. If nothing else does, they are called
-``this product`` and ``some search``. ``docs/webshop.md`` lists the facts.
+A page names neither its product nor the search of its results. If these cannot be inferred, they
+are ``this product`` and ``some search``. ``docs/webshop.md`` lists the facts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _OPTION_NAMES = re.compile(
 )
 _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 _PROSE = ("description", "features", "reviews")
-"""Pages written by a seller or by buyers."""
+"""Pages with text by the seller or by buyers."""
 _DETAILS = (*_PROSE, "attributes")
 
 
@@ -65,8 +65,8 @@ class PagePart(NamedTuple):
 class WebShopRules:
     """Extraction rules for one page.
 
-    Its product, or the search of its results, follows from the action before, from the title or
-    from the page before.
+    The product, or the search of the results, follows from the last action, the title or the last
+    page.
     """
 
     @unrewarded
@@ -93,7 +93,7 @@ def parts_of(text: str) -> tuple[PagePart, ...]:
 
 
 def short_name(title: str) -> str:
-    """Return a title up to the first comma, bracket or dash, at most 60 characters.
+    """Return a title up to the first comma, bracket or dash, in at most 60 characters.
 
     >>> short_name("Veltra Nova Trail Boots, Ankle Support - Gift Idea")
     'veltra nova trail boots'
@@ -107,7 +107,7 @@ def option_groups(parts: Sequence[PagePart]) -> Iterator[tuple[str, PagePart]]:
     """Yield each value on an item page with the name of its option.
 
     ``parts`` are those between the link back and the title. The first one is the name of an option;
-    the words that shops use distinguish more names from values.
+    common words for options distinguish further names from values.
     """
     name = ""
     for i, part in enumerate(parts):
@@ -118,7 +118,7 @@ def option_groups(parts: Sequence[PagePart]) -> Iterator[tuple[str, PagePart]]:
 
 
 def listing_of(graph: TemporalGraph, place: str) -> tuple[str, int] | None:
-    """Return the query and number of a result page, given its name; None if unknown."""
+    """Return the query and the number of a result page by its name; None if unknown."""
     found = _PLACE.fullmatch(place)
     if found is None:
         return None
@@ -133,7 +133,7 @@ def page_of(text: str) -> int:
 
 
 class _PageDraft(Draft):
-    """An extraction of one page, with the action that led to it."""
+    """A draft of one page's facts, given the action that led to it."""
 
     def __init__(self, step: Step, graph: TemporalGraph, task: Task):
         super().__init__(graph, latest=True)
@@ -144,7 +144,7 @@ class _PageDraft(Draft):
         self.here = current_place(graph) or ""
 
     def read(self) -> None:
-        """Read the page by its kind."""
+        """Read the page according to its kind."""
         texts = [part.text for part in self.parts]
         results = next((i for i, text in enumerate(texts[:2]) if _PAGE.fullmatch(text)), None)
         if texts[:1] == ["WebShop"]:
@@ -186,7 +186,7 @@ class _PageDraft(Draft):
             self._add(product, "costs", price.text, price)
 
     def _search(self) -> str:
-        """Return the search of the shown results."""
+        """Return the search of the results in view."""
         if self.verb == "search":
             query = clean_name(self.what)
             known = [f.subject for f in self.graph.incoming(query) if f.relation == "looks for"]
@@ -213,7 +213,7 @@ class _PageDraft(Draft):
             self.add(product, "mentions", words, part.start + start, part.start + end)
 
     def _leave_product(self, product: str) -> None:
-        """Leave the pages of any product but ``product``."""
+        """Record that the agent left the pages of products other than ``product``."""
         left = self.here
         if self._in_product() and left != product:
             self.outdate(PLAYER, "chose")
@@ -224,7 +224,7 @@ class _PageDraft(Draft):
 
     def _read_item(self, options: Sequence[PagePart], title: PagePart, price: PagePart) -> None:
         tag = price.text.removeprefix("Price: ")
-        product = self._come_to(self._product(title, tag))
+        product = self._enter_product(self._product(title, tag))
         self.outdate(PLAYER, "turned down", product)
         self._name(product, title)
         self._add(product, "costs", tag, price)
@@ -234,8 +234,8 @@ class _PageDraft(Draft):
             if self.verb == "click" and value.text.lower() == self.what:
                 self._choose(name, value)
 
-    def _come_to(self, product: str) -> str:
-        """Enter the pages of a product; an unknown one has no facts yet."""
+    def _enter_product(self, product: str) -> str:
+        """Record that the agent entered the pages of a product."""
         if not product:
             product = THIS
             self.outdate(THIS)
@@ -250,9 +250,9 @@ class _PageDraft(Draft):
         self._add(PLAYER, "chose", f"{name}: {value.text}")
 
     def _product(self, title: PagePart, tag: str) -> str:
-        """Return the code of an item page's product: the clicked one, or by name and price.
+        """Return the code of an item page's product: the last click, or a match by name and price.
 
-        Such a click leads to another product only from a result page, which a transcript may omit.
+        A click leads to another product only from a result page, which a transcript may omit.
         """
         clicked = self.what if self.verb == "click" and _CODE.fullmatch(self.what.upper()) else ""
         if clicked and not self._in_product():
@@ -274,7 +274,7 @@ class _PageDraft(Draft):
         return bool(self.here) and self.here != SEARCH_PAGE and not _PLACE.fullmatch(self.here)
 
     def _read_details(self, parts: Sequence[PagePart]) -> None:
-        product = self._come_to(self.here if self._in_product() else "")
+        product = self._enter_product(self.here if self._in_product() else "")
         if self.verb == "click" and self.what in _DETAILS:
             self._add(product, "was read", self.what)
         if self.what == "attributes" and len(parts) >= 3:
@@ -291,11 +291,11 @@ class _PageDraft(Draft):
 
 # The request
 
-_BELOW = r"(?:lower|less|cheaper|under|below)(?: than)? "
+_LESS_THAN = r"(?:lower|less|cheaper|under|below)(?: than)? "
 _LIMIT = re.compile(
     r"(?<![\s,])[\s,]*(?:and )?(?:the )?(?:"
-    rf"(?:price|cost)s?\s*(?:is |of )?{_BELOW}\$?(?P<named>\d+(?:\.\d+)?)(?: dollars?)?"
-    rf"|{_BELOW}(?:\$(?P<sign>\d+(?:\.\d+)?)|(?P<word>\d+(?:\.\d+)?) dollars?))"
+    rf"(?:price|cost)s?\s*(?:is |of )?{_LESS_THAN}\$?(?P<named>\d+(?:\.\d+)?)(?: dollars?)?"
+    rf"|{_LESS_THAN}(?:\$(?P<sign>\d+(?:\.\d+)?)|(?P<word>\d+(?:\.\d+)?) dollars?))"
 )
 _FILLERS = frozenset((
     "a", "about", "also", "am", "an", "and", "any", "are", "as", "at", "be", "buy", "by", "can",
@@ -305,13 +305,13 @@ _FILLERS = frozenset((
     "shop", "should", "show", "some", "something", "that", "the", "them", "there", "this",
     "trying", "type", "want", "which", "will", "with", "would", "you",
 ))  # fmt: skip
-_INSIDE = "to"
-"""A word that is no filler between two others: *easy to clean*."""
-_MOST_QUERIES = 8
+_INNER_WORD = "to"
+"""A filler that counts between two words: *easy to clean*."""
+_MAX_QUERIES = 8
 
 
 class Word(NamedTuple):
-    """A word without a plural *s*, and its position."""
+    """A word in the singular, with its position."""
 
     stem: str
     start: int
@@ -319,7 +319,7 @@ class Word(NamedTuple):
 
 
 class SharedWords(NamedTuple):
-    """Consecutive words of a request that a text has too, and their position in it."""
+    """Consecutive words of a request that a text shares, with their position in the text."""
 
     words: str
     start: int
@@ -330,9 +330,9 @@ class ShoppingRequest(NamedTuple):
     """A parsed request, with words in the singular."""
 
     runs: tuple[tuple[str, ...], ...]
-    """Runs of words between fillers and commas; the first one usually names the product."""
+    """Sequences of words between fillers and commas; the first usually names the product."""
     limit: float
-    """Highest price in dollars; infinite if none is named."""
+    """Highest price in dollars; infinite if not stated."""
     line: str
     """All words except those about the price."""
 
@@ -342,7 +342,7 @@ class ShoppingRequest(NamedTuple):
         return frozenset(word for run in self.runs for word in run)
 
     def names(self, value: str) -> bool:
-        """True if the request has the words of an option's value in sequence.
+        """True if the request has the words of an option's value in order.
 
         >>> read_request("tea bags, pack of 12").names("Pack of 12")
         True
@@ -351,7 +351,7 @@ class ShoppingRequest(NamedTuple):
         return bool(words) and f" {words} " in f" {self.line} "
 
     def phrases_in(self, text: str) -> Iterator[SharedWords]:
-        """Yield the longest parts of each run that a text contains.
+        """Yield the longest parts of each run in a text.
 
         A number alone does not count, since any text may have it.
 
@@ -408,10 +408,10 @@ def read_request(text: str) -> ShoppingRequest:
     for part in re.split(r"[,;:!?()]|\.(?!\d)", text):
         run: list[str] = []
         for word, _, _ in [*compound_spans(part, ".'’"), ("a", 0, 0)]:
-            if word not in _FILLERS and (run or word != _INSIDE):
+            if word not in _FILLERS and (run or word != _INNER_WORD):
                 run.append(singular(word))
             elif run:
-                runs.append(tuple(run[:-1] if run[-1] == _INSIDE else run))
+                runs.append(tuple(run[:-1] if run[-1] == _INNER_WORD else run))
                 run = []
     line = " ".join(word.stem for word in split_words(text))
     return ShoppingRequest(tuple(dict.fromkeys(runs)), limit, line)
@@ -419,7 +419,7 @@ def read_request(text: str) -> ShoppingRequest:
 
 @lru_cache(maxsize=256)
 def queries(text: str) -> tuple[str, ...]:
-    """Return searches for a request: all runs, the first run with each other one, and the first.
+    """Return searches for a request: all runs, the first run with each other run, the first alone.
 
     >>> queries("find me hiking boots with ankle support, size 8")
     ('hiking boot ankle support size 8', 'hiking boot ankle support', 'hiking boot size 8', \
@@ -430,7 +430,7 @@ def queries(text: str) -> tuple[str, ...]:
         return (" ".join(text.split()),)
     first, others = runs[0], runs[1:]
     found = [" ".join(runs), *[f"{first} {other}" for other in others], first]
-    return tuple(dict.fromkeys(found))[:_MOST_QUERIES]
+    return tuple(dict.fromkeys(found))[:_MAX_QUERIES]
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,7 @@
-"""Shop: its search, its pages as text and as links, and the effect of each action.
+"""Run a shop: search, pages as text and links, actions, and reward.
 
-A page is one line of parts separated by ``[SEP]``, the request first, as in the official engine's
-text mode. Clicks ignore case.
+As in the official engine's text mode, a page is one line of parts separated by ``[SEP]``, with the
+request first. Clicks ignore case.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from gym_memory.games.webshop.catalogue import Catalogue, Goal, Product
 from gym_memory.games.webshop.rules import queries, split_words
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["BUY", "MOST_RESULTS", "NEXT", "SUB_PAGES", "WINDOW", "Button", "ProductSearch"]
+__all__ = ["BUY", "MAX_RESULTS", "NEXT", "SUB_PAGES", "WINDOW", "Button", "ProductSearch"]
 __all__ += ["ResultPage", "Reward", "Shop", "ShopView", "basic_color", "details_of", "find_listing"]
 __all__ += ["matches_option", "open_shop", "rate", "right_products", "title_nouns", "walkthrough"]
 
 
 WINDOW = 10
-"""Products on a page of results."""
-MOST_RESULTS = 50
+"""Number of products on a page of results."""
+MAX_RESULTS = 50
 BACK, NEXT, PREVIOUS, BUY = "Back to Search", "Next >", "< Prev", "Buy Now"
 SUB_PAGES = ("Description", "Features", "Reviews", "Attributes")
 _SEPARATOR = " [SEP] "
 _K1, _B = 0.9, 0.4
-"""Pyserini's defaults, which the official engine uses."""
+"""Pyserini's defaults of BM25, as in the official engine."""
 _DECIMALS = 4
-_KEPT_QUERIES = 4096
+_CACHED_QUERIES = 4096
 _STOP_WORDS = frozenset((
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is",
     "it", "no", "not", "of", "on", "or", "some", "such", "that", "the", "their", "then",
@@ -44,7 +44,7 @@ _ACTION = re.compile(r"(?P<verb>search|click)\[(?P<what>.+)\]")
 class ProductSearch:
     """An index of a catalogue.
 
-    The official engine uses Lucene with Porter stems; here only the plural *s* is dropped. Ties
+    The official engine uses Lucene with Porter stems; here, only the plural *s* is removed. Ties
     keep the order of the catalogue.
     """
 
@@ -53,19 +53,19 @@ class ProductSearch:
         self._products = catalogue.products
         self._index = bm25s.BM25(k1=_K1, b=_B, method="lucene")
         self._index.index([_words(_document(p)) for p in self._products], show_progress=False)
-        self.find = lru_cache(maxsize=_KEPT_QUERIES)(self._find)
+        self.find = lru_cache(maxsize=_CACHED_QUERIES)(self._find)
 
     def _find(self, query: str) -> tuple[Product, ...]:
-        """Return the best products, at most 50, that share a word with the query."""
+        """Return at most 50 products that share a word with the query, best first."""
         words = [word for word in _words(query) if word in self._index.vocab_dict]
         if not words:
             return ()
         scores = np.round(self._index.get_scores(words), _DECIMALS)
         least = 10.0**-_DECIMALS
-        if len(scores) > MOST_RESULTS:
-            least = max(np.partition(scores, -MOST_RESULTS)[-MOST_RESULTS], least)
+        if len(scores) > MAX_RESULTS:
+            least = max(np.partition(scores, -MAX_RESULTS)[-MAX_RESULTS], least)
         found = np.flatnonzero(scores >= least)
-        order = np.argsort(-scores[found], kind="stable")[:MOST_RESULTS]
+        order = np.argsort(-scores[found], kind="stable")[:MAX_RESULTS]
         return tuple(self._products[i] for i in found[order])
 
 
@@ -79,10 +79,10 @@ def _words(text: str) -> list[str]:
 
 
 class ShopView(NamedTuple):
-    """A page that a customer is on.
+    """A page in view.
 
     ``page`` is ``search``, ``results``, ``item``, one of ``SUB_PAGES`` or ``done``. ``search`` is
-    the number of the last of the ``searches``, from 1, and ``number`` the page of its results.
+    the number, from 1, of the last of ``searches``, and ``number`` the page of its results.
     """
 
     page: str = "search"
@@ -108,12 +108,12 @@ class Button(NamedTuple):
 
 @lru_cache(maxsize=4)
 def open_shop(catalogue: Catalogue, with_attributes: bool = False) -> Shop:
-    """Return the shop of a catalogue; its index is built once per process."""
+    """Return the shop of a catalogue; the index is cached for the process."""
     return Shop(catalogue, with_attributes)
 
 
 class Shop:
-    """Pages of a catalogue and the links between them; it is stateless.
+    """A stateless shop: pages of a catalogue and the links between them.
 
     Args:
         catalogue: The products.
@@ -133,7 +133,7 @@ class Shop:
         """Return the products on a page of results."""
         return self.find(view.query)[(view.number - 1) * WINDOW : view.number * WINDOW]
 
-    def _turns(self, view: ShopView) -> Iterator[str]:
+    def _page_links(self, view: ShopView) -> Iterator[str]:
         """Yield the links to the page before and the page after."""
         if view.number > 1:
             yield PREVIOUS
@@ -148,7 +148,7 @@ class Shop:
             parts = ["WebShop", *parts, "Search"]
         elif view.page == "results":
             total = len(self.find(view.query))
-            parts += [BACK, f"Page {view.number} (Total results: {total})", *self._turns(view)]
+            parts += [BACK, f"Page {view.number} (Total results: {total})", *self._page_links(view)]
             parts += [t for p in self.shown(view) for t in (p.asin, p.title, p.price_tag)]
         elif product is not None and view.page == "item":
             parts += [BACK, PREVIOUS]
@@ -163,7 +163,7 @@ class Shop:
         return _SEPARATOR.join(part for part in parts if part)
 
     def links(self, view: ShopView) -> dict[str, Button]:
-        """Return the links of a page in its order, by text in lower case.
+        """Return the links of a page, in order, by lower-case text.
 
         If two options share a value, the link selects the last one, as in the official engine.
         """
@@ -171,7 +171,7 @@ class Shop:
             return {}
         links, product = [Button("button", BACK)], self.product(view)
         if view.page == "results":
-            links += [Button("button", turn) for turn in self._turns(view)]
+            links += [Button("button", turn) for turn in self._page_links(view)]
             links += [Button("product", p.asin) for p in self.shown(view)]
         else:
             links.append(Button("button", PREVIOUS))
@@ -182,10 +182,10 @@ class Shop:
         return {link.target.lower(): link for link in links}
 
     def follow(self, view: ShopView, action: str) -> ShopView | None:
-        """Return the page that an action leads to, or None.
+        """Return the page after an action; None if it is invalid.
 
-        A search works on every page, as in the official engine, although only the first page shows
-        a search box.
+        As in the official engine, a search works on every page, although only the first has a
+        search box.
         """
         found = _ACTION.fullmatch(action)
         if found is None:
@@ -198,7 +198,7 @@ class Shop:
 
 
 def details_of(product: Product, page: str) -> tuple[str, ...]:
-    """Return the parts of one of ``SUB_PAGES``."""
+    """Return the parts of a page in ``SUB_PAGES``."""
     if page == "Description":
         return (product.description,)
     if page == "Features":
@@ -235,8 +235,8 @@ def _clicked(view: ShopView, link: Button) -> ShopView:
 # ------------------------------------------------------------ the reward
 
 
-_LEAST_LIKENESS_PERCENT = 85
-_KEPT = 1 << 16
+_MIN_LIKENESS_PERCENT = 85
+_CACHE_SIZE = 1 << 16
 """Size of the cache of text comparisons."""
 _COLORS = (
     "alabaster", "apricot", "aqua", "ash", "asphalt", "azure", "banana", "beige", "black", "blue",
@@ -251,7 +251,7 @@ _COLORS = (
     "skull", "slate", "steel", "stone", "stonewash", "sunflower", "tan", "taupe", "teal", "tiger",
     "turquoise", "violet", "walnut", "wheat", "white", "wine", "yellow",
 )  # fmt: skip
-_NO_NOUNS = frozenset((
+_NOT_NOUNS = frozenset((
     "a", "adjustable", "all", "an", "and", "any", "are", "as", "at", "automatic", "be", "best",
     "big", "both", "by", "casual", "classic", "cold", "comfortable", "cool", "cute", "deep",
     "digital", "dry", "durable", "each", "easy", "electric", "elegant", "every", "extra",
@@ -279,7 +279,7 @@ class Reward(NamedTuple):
 
 def rate(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
     """Return the reward for buying a product with the chosen options (name to value)."""
-    kind = _kind(product, goal)
+    kind = _product_type_match(product, goal)
     attributes = sum(_has_attribute(product, wanted) for wanted in goal.attributes)
     options = sum(any(matches_option(v, one) for v in chosen.values()) for one in goal.options)
     price = product.price <= goal.price_limit
@@ -289,7 +289,7 @@ def rate(product: Product, chosen: Mapping[str, str], goal: Goal) -> Reward:
     )
 
 
-def _kind(product: Product, goal: Goal) -> float:
+def _product_type_match(product: Product, goal: Goal) -> float:
     wanted, offered = title_nouns(goal.product.title), title_nouns(product.title)
     shared = len(wanted & offered) / len(wanted) if wanted else 0.2
     if shared == 0.0:
@@ -302,14 +302,14 @@ def _kind(product: Product, goal: Goal) -> float:
 
 
 def title_nouns(title: str) -> set[str]:
-    """Return the words of a title that count as nouns: no numbers, function words or adjectives.
+    """Return the words of a title but for numbers, function words and adjectives.
 
-    The official nouns come from a large spaCy model, which needs a download.
+    The official engine finds nouns with a large spaCy model, which needs a download.
 
     >>> sorted(title_nouns("Veltra Wireless Speaker for 2 Phones"))
     ['phones', 'speaker', 'veltra']
     """
-    return {word for word in _SCORING_WORD.findall(title.lower()) if word not in _NO_NOUNS}
+    return {word for word in _SCORING_WORD.findall(title.lower()) if word not in _NOT_NOUNS}
 
 
 def _categories(product: Product) -> set[str]:
@@ -317,18 +317,18 @@ def _categories(product: Product) -> set[str]:
 
 
 def _has_attribute(product: Product, wanted: str) -> bool:
-    alike = any(_alike(attribute, wanted) for attribute in product.attributes)
+    alike = any(_is_alike(attribute, wanted) for attribute in product.attributes)
     return alike or wanted in product.texts
 
 
 def matches_option(chosen: str, wanted: str) -> bool:
-    """True if two values are alike once colours are reduced to basic ones."""
-    return _alike(basic_color(chosen), basic_color(wanted))
+    """True if two values are similar after reducing colours to basic ones."""
+    return _is_alike(basic_color(chosen), basic_color(wanted))
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHE_SIZE)
 def basic_color(value: str) -> str:
-    """Return the alphabetically first colour word in a value, or else the value.
+    """Return the alphabetically first colour word in a value, or the value itself.
 
     >>> basic_color("navy blue stripes"), basic_color("size 7")
     ('blue', 'size 7')
@@ -336,14 +336,14 @@ def basic_color(value: str) -> str:
     return next((color for color in _COLORS if color in value), value)
 
 
-@lru_cache(maxsize=_KEPT)
-def _alike(one: str, other: str) -> bool:
-    """True if the ratio of thefuzz, a whole number, exceeds 85."""
+@lru_cache(maxsize=_CACHE_SIZE)
+def _is_alike(one: str, other: str) -> bool:
+    """True if thefuzz's ratio of two texts, in percent, exceeds 85."""
     fuzz: Any = require("rapidfuzz.fuzz", "webshop", "the reward of WebShop")
     utils: Any = require("rapidfuzz.utils", "webshop", "the reward of WebShop")
     return (
         round(fuzz.token_set_ratio(one, other, processor=utils.default_process))
-        > _LEAST_LIKENESS_PERCENT
+        > _MIN_LIKENESS_PERCENT
     )
 
 
@@ -355,7 +355,7 @@ class ResultPage(NamedTuple):
 
 
 def choice_of(product: Product, goal: Goal) -> dict[str, str]:
-    """Return the options (name to value) that come closest to the goal."""
+    """Return the options (name to value) closest to the goal."""
     chosen = {}
     for name, values in product.options:
         wanted = [o for o in goal.options if o in values]
@@ -367,14 +367,14 @@ def choice_of(product: Product, goal: Goal) -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def right_products(shop: Shop, goal: Goal) -> tuple[Product, ...]:
-    """Return the products with reward 1 that a search for the request finds."""
+    """Return the products with reward 1 among the results for the request."""
     searches = (*queries(goal.instruction), goal.product.query)
     found = dict.fromkeys([goal.product, *(p for query in searches for p in shop.find(query))])
     return tuple(p for p in found if rate(p, choice_of(p, goal), goal).total == 1.0)
 
 
 def find_listing(shop: Shop, product: Product, searches: tuple[str, ...]) -> ResultPage | None:
-    """Return the first result page that lists a product; its title is searched last."""
+    """Return the first result page that lists a product; its title is the last search."""
     for query in (*searches, " ".join(product.title.lower().split())):
         found = shop.find(query)
         if product in found:

@@ -1,8 +1,8 @@
-"""Games in many voices: names, wordings and themes that differ between train, valid and test.
+"""Voices of games: names, wordings and themes that differ between train, valid and test.
 
-``train.json``, ``valid.json`` and ``test.json`` hold forms of sentences and words. A game uses
-those of its split only, so players are tested on new wordings. A :class:`Voice` draws from them
-the names, sentences, furniture and things of a game.
+``train.json``, ``valid.json`` and ``test.json`` have sentence forms and words. A game uses only
+those of its split, so players are tested on new wordings. A :class:`Voice` draws a game's names,
+sentences, furniture and things from them.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ __all__ = ["SHARED", "Holder", "Name", "Voice", "add_holders", "add_things", "ex
 __all__ += ["load_voices", "things_of"]
 
 SHARED = frozenset({"key", "note", "of"})
-"""Words of names that all splits use, besides letters and numbers."""
+"""Words in names of all splits, in addition to letters and numbers."""
 
 _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _SLOT = re.compile(r"\{(\w+)\}")
 _ENDS = (".", "!", "?")
-_MOST_NUMBERS = 60
+_MAX_NUMBERED = 60
 _LETTERS = "ABCDEFGHJKLMNOPQRSTUVW"
-_REPEATED = 0.3
-"""Share of names that do not follow their game's style."""
-_IT = 0.4
-"""Share of sentences that say *it* where they can."""
+_OFF_STYLE_SHARE = 0.3
+"""Probability that a name deviates from its game's style."""
+_PRONOUN_SHARE = 0.4
+"""Probability of using *it* where possible."""
 _UNPAIRED = 500
 
 
 class Name(NamedTuple):
-    """A name as a command writes it, and how a sentence says it.
+    """A name in commands, with its form in sentences.
 
-    A proper name takes no article; ``indefinite`` has words before it in a list: ``a pair of``.
+    A proper name has no article; ``indefinite`` has the words before it in a list: ``a pair of``.
     """
 
     name: str
@@ -59,7 +59,7 @@ def load_voices(split: str) -> Mapping[str, Any]:
 
 
 def expanded(form: str) -> Iterator[str]:
-    """Yield all ways to choose in a form.
+    """Yield all expansions of a form with alternatives.
 
     >>> list(expanded("(Go|Walk) to {room}"))
     ['Go to {room}', 'Walk to {room}']
@@ -70,7 +70,7 @@ def expanded(form: str) -> Iterator[str]:
 
 
 def things_of(one: Sequence[str], some: Sequence[str], pairs: Sequence[str]) -> list[Name]:
-    """List names of things: single ones, *some*, and pairs."""
+    """Return names of things: countable, uncountable, and pairs."""
     return [
         *(Name(name, proper=name[-1].isdigit()) for name in one),
         *(Name(name, indefinite="some") for name in some),
@@ -79,7 +79,7 @@ def things_of(one: Sequence[str], some: Sequence[str], pairs: Sequence[str]) -> 
 
 
 class Voice:
-    """Words of one split (``train``, ``valid`` or ``test``), chosen for one game."""
+    """A choice of words of one split (``train``, ``valid`` or ``test``) for one game."""
 
     def __init__(self, split: str, rng: random.Random):
         self.data = load_voices(split)
@@ -94,7 +94,7 @@ class Voice:
         """Draw a new name for a ``key``, ``lock``, ``note`` or ``room``."""
         rng, styles = self._rng, self.data["names"][kind]
         for _ in range(_UNPAIRED):
-            style = rng.choice(styles) if rng.random() < _REPEATED else self._styles[kind]
+            style = rng.choice(styles) if rng.random() < _OFF_STYLE_SHARE else self._styles[kind]
             slots = {slot: self._draw_word(kind, slot) for slot in _SLOT.findall(style)}
             if self.take(name := style.format(**slots)):
                 return Name(name, proper="n" in slots or "letter" in slots)
@@ -102,7 +102,7 @@ class Voice:
 
     def _draw_word(self, kind: str, slot: str) -> str:
         if slot == "n":
-            return str(self._rng.randint(1, _MOST_NUMBERS))
+            return str(self._rng.randint(1, _MAX_NUMBERED))
         if slot == "letter":
             return self._rng.choice(_LETTERS)
         part = {"adj": "adjectives", "mat": "materials"}.get(slot.lower(), "nouns")
@@ -110,9 +110,9 @@ class Voice:
         return word.upper() if slot.isupper() else word.title() if slot[0].isupper() else word
 
     def take(self, name: str) -> bool:
-        """Reserve a name and return True, unless it or another has all words of the other.
+        """Reserve a name and return True, unless its words include another's or vice versa.
 
-        TextWorld does not accept names that begin with I or P (the inventory, the player).
+        TextWorld rejects names that begin with I or P (the inventory, the player).
         """
         words = frozenset(compounds(name))
         if name[0] in "IP" or any(words <= other or other <= words for other in self._used):
@@ -133,7 +133,7 @@ class Voice:
         return found
 
     def things(self, count: int) -> list[Name]:
-        """Draw new things without use, as many as the voice has words for."""
+        """Draw new things without use, up to ``count`` if the voice has enough words."""
         words = self.words
         all_things = things_of(words["things"], words["some"], words["pairs"])
         self._rng.shuffle(all_things)
@@ -142,20 +142,20 @@ class Voice:
     # ------------------------------------------------------------ sentences
 
     def say(self, relation: str | Sequence[str], *, it: str = "", **names: object) -> str:
-        """Word a sentence by one of the forms of a relation whose slots have names.
+        """Write a sentence with one of the forms of a relation, filled with names.
 
-        ``it`` is a slot that may be said as *it* where it opens the sentence.
+        ``it`` is a slot that may become *it* at the start of the sentence.
         """
         forms = self.data["forms"][relation] if isinstance(relation, str) else relation
         fitting = [form for form in forms if set(_SLOT.findall(form)) <= set(names)]
         form = self._rng.choice(list(expanded(self._rng.choice(fitting))))
-        if it and form.startswith(f"{{{it}}} ") and self._rng.random() < _IT:
+        if it and form.startswith(f"{{{it}}} ") and self._rng.random() < _PRONOUN_SHARE:
             names[it] = "it"
         return finish_sentence(form.format(**names))
 
 
 def finish_sentence(text: str) -> str:
-    """Begin with a capital and end with a stop; an empty text stays empty.
+    """Add a capital at the start and a full stop at the end, except to an empty text.
 
     >>> finish_sentence("the key opens it")
     'The key opens it.'
@@ -168,7 +168,7 @@ def finish_sentence(text: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Holder:
-    """A piece of furniture that is not locked; kind ``c`` container or ``s`` supporter."""
+    """An unlocked piece of furniture of kind ``c`` (container) or ``s`` (supporter)."""
 
     name: Name
     kind: str
@@ -177,7 +177,7 @@ class Holder:
 
     @property
     def prep(self) -> str:
-        """Return the preposition of a place in or on it."""
+        """Return the preposition for its contents, *in* or *on*."""
         return "in" if self.kind == "c" else "on"
 
 

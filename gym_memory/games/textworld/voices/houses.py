@@ -1,8 +1,8 @@
-"""Tidying in many voices: single rooms and houses where things belong in and on furniture.
+"""Cleaning with voices: rooms and houses in which things belong in and on furniture.
 
-Homes are common sense, from the files of words. A thing may be out of place within its own room,
-in a shut container, or on the floor. The goal may give the number of such things; a note may
-name places of some.
+Homes are common sense, from the word files. A thing may be misplaced within its own room, in a
+closed container, or on the floor. The goal may state the number of misplaced things, and a note may
+name some homes.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ __all__ = ["VoicedHouse", "make_voiced_house", "plan_voiced_house"]
 
 @dataclasses.dataclass(frozen=True)
 class VoicedHouse:
-    """A drawn game, before TextWorld writes it.
+    """A drawn game before TextWorld builds it.
 
-    ``places`` has furniture, or a cell for the floor; ``notes`` name, text and cell of each note.
+    ``places`` has furniture, or a cell for the floor; ``notes`` has name, text and cell of a note.
     """
 
     grid: Grid
@@ -47,7 +47,7 @@ class VoicedHouse:
     goal: str
 
     def walkthrough(self) -> list[str]:
-        """Return commands that bring home the nearest thing first and read notes on the way."""
+        """Return commands that bring home the nearest thing first, and read notes on the way."""
         commands: list[str] = []
         opened: set[Holder] = set()
         unread = [(cell, name.name) for name, _, cell in self.notes]
@@ -91,7 +91,7 @@ def _cell(place: Holder | Cell) -> Cell:
 def plan_voiced_house(
     settings: Mapping[str, Any], split: str, seed: int
 ) -> tuple[VoicedHouse, random.Random]:
-    """Draw a game; return it with the generator to draw TextWorld's wording from.
+    """Draw a game; return it with the random generator for TextWorld's wording.
 
     ``rooms``, ``things`` and ``misplaced`` of the settings are (fewest, most).
     """
@@ -108,7 +108,7 @@ def plan_voiced_house(
     for name in rooms.values():
         voice.take(name.name)
     groups = voice.data["homes"]
-    if len(kinds) == 1:  # in a single room anything may stand
+    if len(kinds) == 1:  # a single room may have any furniture
         groups = rng.sample(groups, rng.randint(3, 5))
         cells = {group["room"]: next(iter(rooms)) for group in groups}
     homes: dict[Name, Holder] = {}

@@ -1,7 +1,7 @@
-"""Treasure hunts in many voices.
+"""Treasure hunts with voices.
 
-As in :mod:`gym_memory.games.textworld.treasure_hunt`, with notes in many wordings. A note may
-leave out the room or be apart from its key, some locks have no key, and the goal may be whole,
+They extend :mod:`gym_memory.games.textworld.treasure_hunt` by notes in many wordings. A note may
+omit the room or be apart from its key, some locks have no key, and the goal may be complete,
 partial or absent.
 """
 
@@ -27,7 +27,7 @@ __all__ = ["VoicedHunt", "make_voiced_hunt", "plan_voiced_hunt"]
 class KeyAndLock:
     """A key, its note, and the lock that it opens, in ``cell``.
 
-    ``apart`` is the furniture with the key; None if the key is beside the note.
+    ``apart`` is the furniture with the key if the note is elsewhere.
     """
 
     key: Name
@@ -40,10 +40,10 @@ class KeyAndLock:
 
 @dataclasses.dataclass(frozen=True)
 class VoicedHunt:
-    """A drawn game, before TextWorld writes it.
+    """A drawn game before TextWorld builds it.
 
     Note ``i + 1`` of the chain is in lock ``i``, the first beside the player on ``first`` (None: on
-    the floor). ``decoys`` are locks without a key, ``things`` have no use.
+    the floor). ``decoys`` has locks without a key, ``things`` objects without use.
     """
 
     grid: Grid
@@ -58,7 +58,7 @@ class VoicedHunt:
     goal: str
 
     def walkthrough(self) -> list[str]:
-        """Return the shortest way to win; it reads the notes on its way."""
+        """Return the shortest solution, which reads the notes on the way."""
         commands: list[str] = []
         here, inside = self.start, self.first.name.name if self.first else ""
         if self.first and self.first.shut:
@@ -83,10 +83,10 @@ class VoicedHunt:
 def plan_voiced_hunt(
     settings: Mapping[str, Any], split: str, seed: int
 ) -> tuple[VoicedHunt, random.Random]:
-    """Draw a game; return it with the generator to draw TextWorld's wording from.
+    """Draw a game; return it with the random generator for TextWorld's wording.
 
-    ``rooms``, ``keys`` and ``decoys`` of the settings are (fewest, most); ``hidden`` and ``apart``
-    are the shares of notes without the room and of keys that are apart from their note.
+    ``rooms``, ``keys`` and ``decoys`` of the settings are (fewest, most); ``hidden`` is the share
+    of notes without the room, ``apart`` the share of keys apart from their note.
     """
     rng = random.Random(f"voices/hunt/{split}/{seed}")
     voice = Voice(split, rng)
@@ -121,7 +121,7 @@ def plan_voiced_hunt(
 
 
 def _furnish(rng: random.Random, voice: Voice, cells: list[Cell]) -> tuple[Holder, ...]:
-    """Draw none, one or two pieces of furniture for every room."""
+    """Draw zero to two pieces of furniture for each room."""
     wanted = [cell for cell in cells for _ in range(rng.choice((0, 1, 1, 2)))]
     kinds = [rng.choice("sc") for _ in wanted]
     names = {
@@ -130,7 +130,7 @@ def _furnish(rng: random.Random, voice: Voice, cells: list[Cell]) -> tuple[Holde
     }
     found = []
     for cell, kind in zip(wanted, kinds, strict=True):
-        name = next(names[kind], None)  # a voice may have too few words
+        name = next(names[kind], None)  # the voice may have too few words
         if name is not None:
             found.append(Holder(name, kind, cell, kind == "c" and rng.random() < 0.5))
     return tuple(found)
@@ -150,7 +150,7 @@ class _HuntNotes:
         self._rooms, self._holders, self._locks = rooms, holders, locks
 
     def link(self, number: int, lock: Name, cell: Cell) -> KeyAndLock:
-        """Build a link of the chain, with a key and a note of new names."""
+        """Build a link of the chain, with new names for its key and note."""
         key, note = self._voice.name("key"), self._voice.name("note")
         apart = None
         if number and self._holders and self._rng.random() < self._settings["apart"]:

@@ -1,7 +1,7 @@
-"""Cooking in many voices: TextWorld's cooking games with other names, recipes and goals.
+"""Cooking with voices: TextWorld's cooking games with other names, recipes and goals.
 
-World, rules and rewards are TextWorld's. Everything with a name but the meal gets one of the
-voice; descriptions, recipe, goal and the uses of the appliances are worded again.
+World, rules and rewards are TextWorld's. All names but the meal's come from the voice;
+descriptions, recipe, goal and uses of the appliances are rewritten.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _USES = {
     "stove": ("fry", "fries", "frying"), "oven": ("roast", "roasts", "roasting"),
     "toaster": ("grill", "grills", "grilling"),
 }  # fmt: skip
-_PARTS = {"s": "supporters", "c": "containers"}
-_UNSTATED = 0.3
-"""Share of games that do not give the uses of the appliances."""
+_FURNITURE_KINDS = {"s": "supporters", "c": "containers"}
+_UNSTATED_SHARE = 0.3
+"""Share of games that omit the uses of the appliances."""
 
 
 _ATTEMPTS = 50
-_STRIDE = 1_000_000
+_SEED_STRIDE = 1_000_000
 
 
 def make_voiced_kitchen(
@@ -36,7 +36,7 @@ def make_voiced_kitchen(
     split: str,
     seed: int,
 ) -> tuple[Any, dict[str, Any], dict[str, Name]]:
-    """Generate the game of a seed; also return the settings drawn and the new names.
+    """Generate the game of a seed; return it with its settings and the new names.
 
     ``make`` is TextWorld's generator; each of ``settings`` lists the values to draw from.
     """
@@ -46,16 +46,16 @@ def make_voiced_kitchen(
         drawn = {name: rng.choice(values) for name, values in wanted.items()}
         drawn.update(take=rng.randint(0, drawn["recipe"]), steps=settings["steps"], split="")
         try:
-            game = make(drawn, seed + _STRIDE * attempt)
+            game = make(drawn, seed + _SEED_STRIDE * attempt)
             names = _revoice(game, Voice(split, rng), rng)
-        except (ValueError, IndexError):  # no food that can be prepared so, or more than words
+        except (ValueError, IndexError):  # no food for this preparation, or too few words
             continue
         return game, drawn, names
     raise BackendError(f"TextWorld made no cooking game of {wanted} in {_ATTEMPTS} attempts")
 
 
 def _revoice(game: Any, voice: Voice, rng: random.Random) -> dict[str, Name]:
-    """Rename the things of a game and word its texts again; return old names to new ones."""
+    """Rename the things of a game and rewrite its texts; return new names by old ones."""
     recipe = [tuple(part) for part in game.metadata["ingredients"]]
     old = {info.name: info for info in game.infos.values() if info.name and info.name != "meal"}
     names = _names(rng, voice, old, {name for name, _, _ in recipe}, game)
@@ -69,7 +69,7 @@ def _revoice(game: Any, voice: Voice, rng: random.Random) -> dict[str, Name]:
     rng.shuffle(ingredients)
     kitchen, book = names["kitchen"], names["cookbook"]
     old["cookbook"].desc = _recipe(rng, voice, ingredients, kitchen)
-    game.change_grammar(game.grammar)  # describes what has no description
+    game.change_grammar(game.grammar)  # also describes things without a description
     game.objective = voice.say("cook goal", book=book, kitchen=kitchen)
     game.metadata = {
         "ingredients": [[names[name].name, heat, cut] for name, heat, cut in recipe],
@@ -82,7 +82,7 @@ def _revoice(game: Any, voice: Voice, rng: random.Random) -> dict[str, Name]:
 def _names(
     rng: random.Random, voice: Voice, old: Mapping[str, Any], recipe: set[str], game: Any
 ) -> dict[str, Name]:
-    """Draw a new name for each name; an ingredient of the recipe is one thing, not many."""
+    """Draw a new name for each name; ingredients of the recipe are countable."""
     data = voice.data["kitchen"]
     drinks = {f.arguments[0].name for f in game.world.facts if f.name == "drinkable"}
     foods = list(data["foods"])
@@ -105,7 +105,7 @@ def _names(
         elif info.type == "d":
             names[name] = Name(_door(rng, voice))
         else:
-            names[name] = voice.furniture(_PARTS.get(info.type, "supporters"), 1)[0]
+            names[name] = voice.furniture(_FURNITURE_KINDS.get(info.type, "supporters"), 1)[0]
     return names
 
 
@@ -137,7 +137,7 @@ def _recipe(
 
 
 def _uses(rng: random.Random, voice: Voice, game: Any) -> str:
-    if rng.random() < _UNSTATED:
+    if rng.random() < _UNSTATED_SHARE:
         return ""
     sentences = []
     for info in sorted(game.infos.values(), key=lambda info: info.name or ""):
