@@ -9,7 +9,7 @@ import numpy as np
 
 from gym_memory.baselines.actions import parse_action
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagEncoder, Batch, Ints, torch
+from gym_memory.baselines.rl.shared.bags import BagEncoder, Batch, Ints, ObservationBags, torch
 from gym_memory.baselines.rl.shared.features import RecalledScene
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
@@ -203,7 +203,13 @@ class GataLearner(DrrnLearner):
     settings: GataSettings
     network_class = GataNetwork
 
-    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
+    def see(
+        self,
+        obs: Observation,
+        task_id: str = "",
+        before: ObservationBags | None = None,
+        action: int = -1,
+    ) -> ObservationBags:
         """Encode an observation with its graph."""
         seen = super().see(obs, task_id, before, action)
         numbers: dict[str, int] = {PLAYER: 0}
@@ -215,7 +221,8 @@ class GataLearner(DrrnLearner):
             kept = features if self.settings.neighbourhood else ()
             verb = (f"a {phrase.verb} {phrase.template}", _said(phrase.verb))
             bags.append(GraphBag((*self.vocabulary.rows(verb), *kept), named))
-        return seen._replace(bags=tuple(bags))
+        encoded: ObservationBags = seen._replace(bags=tuple(bags))
+        return encoded
 
     def _situation(
         self, obs: Observation, task_id: str, numbers: dict[str, int], bag: tuple[int, ...]

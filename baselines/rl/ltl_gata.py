@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Annotated, Any
 
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings
+from gym_memory.baselines.rl.shared.bags import ObservationBags
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import Help
@@ -80,7 +81,13 @@ class LtlGataLearner(GataLearner):
     settings: LtlGataSettings
     _open: Formula = TRUE
 
-    def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
+    def see(
+        self,
+        obs: Observation,
+        task_id: str = "",
+        before: ObservationBags | None = None,
+        action: int = -1,
+    ) -> ObservationBags:
         """Progress the instructions, or make them once a recipe is known; encode both."""
         todo = before.todo if before is not None else _START
         recipe = instructions(obs["triples"]) if todo == _START else None

@@ -61,7 +61,9 @@ LEVELS = {
 }
 
 
-def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
+def train(
+    level: Level, memory: str, folder: Path, learner: type[LmLearner] = LmLearner
+) -> dict[str, Any]:
     settings = LmSettings(
         model=level.model, batch=4, update_every=1, learn_start=16, tokens=level.tokens,
         kept=MOST, beta_steps=level.beta_steps,
@@ -71,7 +73,7 @@ def train(level: Level, memory: str, folder: Path) -> dict[str, Any]:
         steps=level.states, games=100, valid_games=1, envs=1, checkpoint_every=16,
         evaluate_every=MOST,
     )  # fmt: skip
-    trainer = Trainer(LmLearner(settings), LocalEnvs(arena.make), how, folder, arena.record())
+    trainer = Trainer(learner(settings), LocalEnvs(arena.make), how, folder, arena.record())
     try:
         last = trainer.run()[-1]
     finally:

@@ -52,18 +52,18 @@ class Prefix:
     """A cache of the latest prompts of a model, each up to its last whole piece.
 
     Pieces always end at tokens 64, 128, 256, ..., so that the bits of an answer do not depend on
-    earlier calls; short pieces are slow.
+    earlier calls; short pieces are slow. Another ``block`` than 64 changes the bits.
     """
 
-    def __init__(self, model: Any):
-        self._model = model
+    def __init__(self, model: Any, block: int = BLOCK):
+        self._model, self._block = model, block
         self._known: list[tuple[list[int], Any]] = []  # the latest one last
 
     def start(self, ids: Sequence[int], *, keep: bool = True) -> PromptState:
         """Run a prompt through the model; with ``keep``, use the cache and add to it."""
         torch = require("torch", "semantic", "local language models")
         past, known = self._longest(ids) if keep else (None, 0)
-        ends = _piece_ends(len(ids) - 1)  # the logits of the last token are always needed
+        ends = _piece_ends(len(ids) - 1, self._block)  # the last token always runs
         whole = ends[-1]
         for start, end in itertools.pairwise(ends):
             if start >= known:
@@ -84,7 +84,7 @@ class Prefix:
             return None, 0
         shared = [min(_alike(ids, known), len(ids) - 1) for known, _ in self._known]
         best = max(range(len(shared)), key=lambda at: (shared[at], at))
-        size = _piece_ends(shared[best])[-1]
+        size = _piece_ends(shared[best], self._block)[-1]
         if not size:
             return None, 0
         known, past = self._known[best]
@@ -96,10 +96,10 @@ class Prefix:
         return past, size
 
 
-def _piece_ends(most: int) -> list[int]:
+def _piece_ends(most: int, block: int) -> list[int]:
     """Return the ends of the pieces of a text of up to ``most`` tokens, from 0 on."""
     ends = [0]
-    while (end := max(2 * ends[-1], BLOCK)) <= most:
+    while (end := max(2 * ends[-1], block)) <= most:
         ends.append(end)
     return ends
 

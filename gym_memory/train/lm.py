@@ -6,7 +6,7 @@ import dataclasses
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
 from gym_memory.llm import make_model
 from gym_memory.llm.local import TransformersChat, likelihoods
-from gym_memory.llm.writing import Prefix, PromptState
+from gym_memory.llm.writing import BLOCK, Prefix, PromptState
 from gym_memory.memory.base import count_tokens, truncate_tokens
 from gym_memory.train.steps import MAX_ACTIONS, played, state_prompt, step_rows
 
@@ -90,12 +90,13 @@ class Frozen:
 
     Activated LoRA (Greenewald et al. 2025): adapters act from the end of the prompt on, so its keys
     and values hold whatever the adapters learn. So a prompt is read once, which a CPU can afford.
-    ``most`` prompts are kept; ``prefix`` shares the beginnings of the latest.
+    ``most`` prompts are kept; ``prefix`` shares the beginnings of the latest. ``block`` is the size
+    of a prompt's first piece, in tokens.
     """
 
-    def __init__(self, network: Any, most: int, *, prefix: bool):
+    def __init__(self, network: Any, most: int, *, prefix: bool, block: int = BLOCK):
         self._network, self.most, self._prefix = network, most, prefix
-        self.latest = Prefix(network)
+        self.latest = Prefix(network, block)
         self.kept: dict[int, Any] = {}
         self._just: tuple[list[int], Any] = [], None
 
@@ -161,6 +162,8 @@ class LmLearner(Learner):
     name = "lm"
     settings_class = LmSettings
     settings: LmSettings
+    block: ClassVar[int] = BLOCK
+    """Tokens of the first piece of a prompt, which changes the bits of an answer."""
 
     def __init__(self, settings: LmSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
@@ -182,7 +185,7 @@ class LmLearner(Learner):
                 network = peft.get_peft_model(network, config)
         self.frozen: Frozen | None = None
         if settings.method == "alora":
-            self.frozen = Frozen(network, settings.kept, prefix=chat.prefix)
+            self.frozen = Frozen(network, settings.kept, prefix=chat.prefix, block=self.block)
         self.network = network
         self.optimizer = torch.optim.AdamW(
             [p for p in network.parameters() if p.requires_grad], lr=settings.lr
@@ -250,7 +253,7 @@ class LmLearner(Learner):
     def _likeliest(self, seen: LmPrompt) -> int:
         with torch.inference_mode():
             if self.frozen is None:
-                start = Prefix(self.network).start(seen.prompt, keep=False)
+                start = Prefix(self.network, self.block).start(seen.prompt, keep=False)
                 scores = likelihoods(self.network, start, seen.actions)
             else:
                 answers = [[seen.prompt[-1], *answer] for answer in seen.actions]
