@@ -1,8 +1,8 @@
-"""Policies: one readable file each, by whatever means they choose an action.
+"""Policies, each in one readable file.
 
-A policy sees observations and returns actions as text. It knows no wrapper, no loop and no engine.
-``rules/`` has the players of one game each, ``llm/`` language agents, ``rl/`` learners;
-``scripted.py`` those that read no game.
+A policy sees observations and returns actions as text. It knows no wrapper, loop or engine.
+``rules/`` has players of one game each, ``llm/`` language agents, ``rl/`` learners, and
+``scripted.py`` players of any game.
 """
 
 from gym_memory.baselines.base import POLICIES, Policy, make_policy

@@ -1,4 +1,4 @@
-"""Actions taken apart: verb, template and names."""
+"""Parse actions into verb, template and names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gym_memory.graph.schema import DIRECTIONS
 __all__ = ["FILLERS", "ParsedAction", "parse_action"]
 
 FILLERS = frozenset(("a", "an", "the", "some", "and"))
-"""Words that are part of no name."""
+"""Words that are never part of a name."""
 _PREPOSITIONS = frozenset(
     ("about", "against", "at", "behind", "below", "by", "for", "from", "in", "into", "off", "on",
      "onto", "out", "over", "through", "to", "under", "up", "down", "with")
@@ -18,7 +18,7 @@ _PREPOSITIONS = frozenset(
 
 
 class ParsedAction(NamedTuple):
-    """An action taken apart: verb, template with ``<>`` for each name, and the names."""
+    """A parsed action: verb, template with ``<>`` for each name, and the names."""
 
     verb: str
     template: str
@@ -32,7 +32,7 @@ class ParsedAction(NamedTuple):
 
 @lru_cache(maxsize=100_000)
 def parse_action(action: str) -> ParsedAction:
-    """Take an action apart at its prepositions; names are lower case, without articles.
+    """Parse an action at its prepositions; names are lower case, without articles.
 
     >>> parse_action("take red apple from the counter")
     ParsedAction(verb='take', template='<> from <>', names=('red apple', 'counter'))

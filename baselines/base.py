@@ -1,4 +1,4 @@
-"""Policy protocol of the one loop, and the table of policies that ``--policy`` names."""
+"""The policy protocol, and the registry of policies."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ Act = Callable[[Observation, dict[str, Any]], str]
 
 
 class Policy(ABC):
-    """A player of episodes: ``reset`` starts one, ``act`` and ``update`` follow a step.
+    """A player of episodes: ``reset`` starts one, then ``act`` and ``update`` alternate.
 
-    The action is a text, one of ``obs["valid_actions"]`` or another.
+    An action is a text, which need not be in ``obs["valid_actions"]``.
     """
 
     uses_oracle: ClassVar[bool] = False
     """True if the policy needs engine facts; the loop then sets ``oracle`` before ``reset``."""
     oracle: Any = None
-    """A callable that returns the environment's Oracle; set only where ``uses_oracle``."""
+    """A function that returns the environment's Oracle; set only if ``uses_oracle``."""
     keep_state: Any = None
-    """A callable that keeps the present state; set only where a protocol lets policies go back."""
+    """A function that saves the present state; set only if the protocol can restore states."""
     substitute: Substitute | None = None
-    """Set by a policy whose model did not decide the action just returned; else None."""
+    """Reason if the policy's model did not decide the last action; else None."""
     focus: PlanState = PlanState()
-    """Return the plan; the loop passes it to the memory, and its aim guides the recall."""
+    """Plan, which the loop passes to the memory; its aim guides the recall."""
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:  # noqa: B027
-        """Start an episode; ``seed`` is the only source of the policy's own chance."""
+        """Start an episode; ``seed`` is the only source of randomness."""
 
     def back(self) -> Any:
-        """Return a snapshot to go back to before the next action; None plays on."""
+        """Return a snapshot to restore before the next action; None to continue."""
         return None
 
     @abstractmethod
@@ -52,10 +52,10 @@ class Policy(ABC):
         """Return the next action."""
 
     def update(self, transition: Transition) -> None:  # noqa: B027
-        """Learn from the step just made."""
+        """Learn from the last step."""
 
     def save(self, path: str | os.PathLike[str]) -> None:  # noqa: B027
-        """Write what was learnt; policies without state write nothing."""
+        """Write the learned state, if any."""
 
     def load(self, path: str | os.PathLike[str]) -> None:  # noqa: B027
         """Read what :meth:`save` wrote."""
@@ -64,7 +64,7 @@ class Policy(ABC):
 class Player(Policy):
     """A policy from a function ``act(obs, info)``, or from an object with that method.
 
-    Of an object, ``reset``, ``update``, ``counters`` and ``focus`` are used where it has them.
+    Of an object, ``reset``, ``update``, ``counters`` and ``focus`` are used if they exist.
     """
 
     def __init__(self, player: Any):
@@ -88,13 +88,13 @@ class Player(Policy):
 # ------------------------------------------------------------ the table
 
 POLICIES = Registry("policy", "gym_memory.policies", components.POLICIES)
-"""Names of policies; other packages add theirs by the group ``gym_memory.policies``."""
+"""Registry of policies; other packages add theirs by the entry point ``gym_memory.policies``."""
 
 
 def make_policy(spec: str | Policy | Act) -> Policy:
     """Build a policy from a name with parameters, or from a function ``act(obs, info)``.
 
-    A ready policy is returned as it is. A name may also stand for such a function, whose further
+    A policy is returned unchanged. A name may also refer to such a function, whose further
     arguments are the parameters.
     """
     player: Any = spec
@@ -117,7 +117,7 @@ def _acts(target: Any) -> bool:
 
 
 def learner_classes() -> dict[str, Any]:
-    """Return the learners that ``gym-memory train`` can train with the packages installed."""
+    """Return the learners for ``gym-memory train`` whose packages are installed."""
     found = {}
     for name in POLICIES.names():
         with contextlib.suppress(ImportError):

@@ -25,7 +25,7 @@ act(best)
 assert observation != before, f"{best} changed nothing"
 """
 _RULE = f"# the best actions\n{_STEP * 3}"
-"""Plan without a model: three times the most promising action, while something changes."""
+"""Plan without a model: take the most promising action three times, while something changes."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,11 +47,11 @@ class AdaPlannerSettings(LanguageSettings):
 
 
 class AdaPlanner(LanguagePolicy):
-    """AdaPlanner: a plan as code, refined in the plan by ``ask`` and out of it by feedback.
+    """AdaPlanner: plans as code, refined within the plan by ``ask`` and out of plan by feedback.
 
     A failed assertion or an impossible action ends the plan. The next plan is written for the
-    situation of that moment, so that it resumes where the last one failed. The
-    plans of an episode that won are skills for later ones.
+    situation at that moment, so it resumes where the last one failed. Plans of a won episode become
+    skills for later episodes.
     """
 
     settings_class = AdaPlannerSettings
@@ -65,7 +65,7 @@ class AdaPlanner(LanguagePolicy):
         self._skills: list[str] = []
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode without a plan; skills and knowledge of actions stay."""
+        """Start an episode without a plan; keep skills and knowledge of actions."""
         super().reset(info, seed)
         self.useful.begin()
         self._codes: list[str] = []
@@ -73,11 +73,11 @@ class AdaPlanner(LanguagePolicy):
         self._before = self._by_rule = ""
 
     def counters(self) -> dict[str, float]:
-        """Return the counters, with the plans that were refined out of the plan."""
+        """Return the counters, including out-of-plan refinements."""
         return {**super().counters(), "refined": self.refined}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action of the plan, or of the next plan where it went no further."""
+        """Return the next action of the plan, or of a new plan if it ended."""
         self._obs, action, feedback = obs, "", ""
         for turn in range(self.settings.rounds + 1):
             if turn:
@@ -99,7 +99,7 @@ class AdaPlanner(LanguagePolicy):
         return self.act_on(action, obs)
 
     def update(self, transition: Transition) -> None:
-        """Keep the step, and the plans of an episode that won."""
+        """Record the step, and keep the plans of a won episode."""
         super().update(transition)
         self.useful.add(transition)
         self._before = transition.obs["text"]
@@ -136,7 +136,7 @@ class AdaPlanner(LanguagePolicy):
         }  # fmt: skip
 
     def _answer(self, question: str, options: Sequence[str]) -> str:
-        """Return the option that the model names, else the one of most shared words and use."""
+        """Return the model's option; without a model, the one that shares most words."""
         best = self.useful.ranked(self._obs, tuple(options))[0]
         if self.llm is None:
             return best
@@ -146,7 +146,7 @@ class AdaPlanner(LanguagePolicy):
             answer = self.ask("adaplanner_ask", **self.situation(self._obs), **slots).text
             try:
                 return read_action(answer, options).action
-            except UnreadableAnswerError as error:  # the rule answers, so no action is lost
+            except UnreadableAnswerError as error:  # the rule answers instead
                 raise ModelError("answer", str(error)) from None
 
         named_option = self.attempt(named, "")
@@ -162,11 +162,11 @@ class AdaPlanner(LanguagePolicy):
 # names, in, == and the like.
 
 Ask = Callable[[str, Sequence[str]], str]
-"""Chooses an option as the answer to a question."""
+"""A function that chooses one of the options to answer a question."""
 
 _MAX_CODE, _MAX_TEXT, _MAX_STATEMENTS = 4000, 2000, 500
 _COST_OF_ASK = 25
-"""Statements that a question counts for, since each may call a model."""
+"""Cost of a question, in statements, since each may call a model."""
 _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
@@ -176,11 +176,11 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 class PlanError(Exception):
-    """A line of a plan that cannot be carried out as it is written, and why."""
+    """An error of a plan: the line that cannot be executed, with the reason."""
 
 
 def parse_plan(code: str) -> list[ast.stmt]:
-    """Return the statements of a plan; raises ModelError where it is no Python."""
+    """Parse the statements of a plan; raises ModelError if it is no Python."""
     try:
         return ast.parse(code[:_MAX_CODE]).body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -190,15 +190,16 @@ def parse_plan(code: str) -> list[ast.stmt]:
 def run_plan(
     plan: Sequence[ast.stmt], names: Callable[[], Mapping[str, Any]], ask: Ask
 ) -> Iterator[str]:
-    """Yield the actions of a plan, each when it is to be taken.
+    """Interpret a plan and yield its actions.
 
     Args:
         plan: What :func:`parse_plan` returned.
-        names: Returns what the plan may look at now, texts and lists of texts by name.
-        ask: Answers the questions of the plan.
+        names: Function that returns the variables of the plan now: texts and lists of texts by
+            name.
+        ask: Function that answers the plan's questions.
 
     Raises:
-        PlanError: An assertion does not hold, or a line is outside the subset.
+        PlanError: An assertion failed, or a line is outside of the subset.
     """
     run = _Run(names, ask)
     try:

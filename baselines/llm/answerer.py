@@ -1,9 +1,9 @@
-"""Answerer: a language model answers from what the memory recalls (AriGraph's QA experiment).
+"""Answerer: a language model that answers from the memory's recall (AriGraph's QA experiment).
 
-It reads every passage without a call. Then the model sees what the memory recalls for the
-question and says what to look up next; that becomes the focus of the next look. It answers after
-``hops`` looks or when it knows enough. The paper's baselines are the memories ``history`` (full
-context), ``rag`` (retrieval) and ``oracle`` (supporting facts).
+It reads every passage without a call. Then the model sees the recall for the question and names
+what to look up next, which becomes the focus of the next look. It answers after ``hops`` looks, or
+earlier if it knows enough. The paper's baselines are the memories ``history`` (full context),
+``rag`` (retrieval) and ``oracle`` (supporting facts).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gym_memory.core.settings import Help
 __all__ = ["Answerer", "AnswererSettings"]
 
 _MAX_ANSWER_CHARS = 190
-"""Most characters of a command, as the environment takes them."""
+"""Longest answer, in characters, within the environment's limit."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,13 +45,13 @@ class AnswererSettings(LanguageSettings):
 
 
 class Answerer(LanguagePolicy):
-    """A model that looks passages up, then answers."""
+    """A model that looks up passages, then answers."""
 
     settings_class = AnswererSettings
     settings: AnswererSettings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Read on, look, look up what the model wants, answer."""
+        """Return the action to read on, to look up the model's query, or to answer."""
         question = obs["task"]
         plan = self.focus = Inquiry.about(question, self.focus)
         command = before_answering(obs)

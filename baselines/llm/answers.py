@@ -1,7 +1,7 @@
-"""Read the action in a model's answer of any format.
+"""Read the action in a model's answer in any format.
 
 An answer may name its action in a JSON field, between tags, after a label such as ``Action:``, on
-its own line or in a sentence. The most explicit of these counts and must name exactly one action.
+its own line or in a sentence. The most explicit form counts and must name exactly one action.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ += ["undressed"]
 
 _SHOWN_CHARS = 200
 _THOUGHT_CHARS = 1000
-_MOST_CHARS = 8000
-"""Number of last characters of an answer that are read."""
-_MOST_PEELS = 12
+_MAX_CHARS = 8000
+"""Number of last characters of an answer to read."""
+_MAX_PEELS = 12
 _LITERAL_CHARS = 2000
-_LONGEST_LINE = 600
-"""Most characters of a line with an action and a remark."""
+_MAX_LINE_CHARS = 600
+"""Longest line, in characters, with an action and a remark."""
 
 _BAD = (
     r"worst|worse|bad|wrong|avoid\w*|danger\w*|dead\w*|fatal\w*|kill\w*|die|dies|death|useless"
@@ -71,7 +71,7 @@ _PREFIX = re.compile(
     r"|(?:step|turn)(?: \d+)?|choose|play|do|next|now|therefore|here is my response)\s*[:：>]\s*",
     re.IGNORECASE,
 )
-"""Labels that do not say *action*; the rest of the line must match one."""
+"""Labels without a word for *action*; the rest of the line must be a valid action."""
 _NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
 _TAGGED = re.compile(
     rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,60}}?)"
@@ -92,9 +92,11 @@ _OTHER_KEY = re.compile(
     r"|\b(?:not|never|no|without|unless|if|but|don'?t)\b).*",
     re.IGNORECASE,
 )
-"""JSON keys whose value is not the action to take."""
-_MADE_UP = re.compile(r"^[^\w\n]*(?:observation|obs)\W*\d*\W*:", re.IGNORECASE | re.MULTILINE)
-"""Start of a game's reply that the model invented."""
+"""JSON keys whose value is no action to take."""
+_INVENTED_REPLY = re.compile(
+    r"^[^\w\n]*(?:observation|obs)\W*\d*\W*:", re.IGNORECASE | re.MULTILINE
+)
+"""Start of a reply by the game that the model invented."""
 _THOUGHT = re.compile(
     r"^\W*(?:thoughts?|reason(?:ing)?|rationale|think(?:ing)?)(?: \d+)?\W{0,3}[:：]\W*",
     re.IGNORECASE,
@@ -109,7 +111,7 @@ _ASIDE = re.compile(
 """A line that introduces actions other than the chosen one."""
 _STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]+~~(?!~)|<(del|strike)>.*?</\1>", re.IGNORECASE)
 
-# Marks around one action.
+# marks around an action
 _MARKS = " \t\r\n\xa0\"'`*_.!>“”‘’«»👉,:|"
 _NOISE = " \t\n\"'`*.!>"
 _BRACKETS = {"[": "]", "(": ")", "<": ">", "{": "}"}
@@ -120,11 +122,11 @@ _CALL = re.compile(
     r"|(?P<empty>\w+)\(\)",
     re.IGNORECASE,
 )
-_JOINT = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
-"""Places where an action has a space instead: ``go_east``, ``cabinet1``."""
-_SAME: dict[int, str | None] = dict.fromkeys(map(ord, "‐‑‒–"), "-")
-_SAME |= dict.fromkeys(map(ord, "*`\u200b\u200c\u200d\u2060\ufeff\xad"))
-"""Hyphens, invisible characters and marks of emphasis, with what replaces them."""
+_SPACE_STANDIN = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
+"""Stand-ins for a space in an action: ``go_east``, ``cabinet1``."""
+_CHARACTER_MAP: dict[int, str | None] = dict.fromkeys(map(ord, "‐‑‒–"), "-")
+_CHARACTER_MAP |= dict.fromkeys(map(ord, "*`\u200b\u200c\u200d\u2060\ufeff\xad"))
+"""Replacements of hyphens, invisible characters and marks of emphasis."""
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: str(number) for number, word in enumerate(_WORDS)}
 _SIGNS = re.compile(r"^[^\w\[({<\"'`?]+|[^\w\])}>\"'`?]+$")
@@ -151,7 +153,7 @@ _ADVERB = re.compile(
     r",?\s+(?:first|now|next|again|then|instead|here|please|immediately|at once|right away)$",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(r"[^\w([]*(?:then|and|or|but|next|after|later)\b", re.IGNORECASE)
+_CONTINUATION = re.compile(r"[^\w([]*(?:then|and|or|but|next|after|later)\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*\*(.+?)\*\*|`([^`\n]+)`|[\"“]([^\"“”\n]+)[\"”]")
 _DOUBT = re.compile(
     r"\b(?:not?|never|cannot|either|n?or|neither|already|tried|could|might|may|if|unless|but"
@@ -159,14 +161,14 @@ _DOUBT = re.compile(
     r"|n't\b|n’t\b|\?",
     re.IGNORECASE,
 )
-"""Words of a sentence that decides nothing or rejects an action."""
-_AGAINST = re.compile(
+"""Words of a sentence that makes no decision or rejects an action."""
+_REJECTION = re.compile(
     rf"\W*(?:\w+\W+){{0,2}}?(?:(?:not?|never|nicht|kein\w*|nie|pas|jamais|nunca|n[ãa]o|non|не|нет"
     rf"|{_BAD})\b|[不别勿])",
     re.IGNORECASE,
 )
 """Beginning of a remark that rejects its action."""
-_TAKEN_BACK = re.compile(
+_RETRACTION = re.compile(
     r"\b(?:just kidding|correction|scratch that|no,? wait|wait,? (?:no|that)|on second thoughts?"
     r"|never ?mind|i mean|actually)\b",
     re.IGNORECASE,
@@ -190,11 +192,11 @@ class Decision(NamedTuple):
 
 
 NO_DECISION = Decision("")
-"""Decision of an unreadable answer."""
+"""Result for an unreadable answer."""
 
 
 class UnreadableAnswerError(ModelError):
-    """An answer that names no possible action, or several."""
+    """An error for an answer that names no possible action, or several."""
 
     def __init__(self, message: str):
         super().__init__("answer", message)
@@ -204,7 +206,7 @@ class UnreadableAnswerError(ModelError):
 
 
 class _Claim(NamedTuple):
-    """A part of an answer that claims to be the action; ``match`` is the valid action, if any."""
+    """A part of an answer that may be the action; ``match`` is the valid action, if any."""
 
     said: str
     match: str
@@ -220,13 +222,13 @@ Kind = Callable[[str, Match], Iterator[_Claim]]
 def read_action(
     text: str, valid: Sequence[str], operations: Sequence[str] = (), *, cut: bool = False
 ) -> Decision:
-    r"""Return the action that an answer chooses.
+    r"""Read the action that an answer chooses.
 
     Args:
         text: The answer; thoughts between tags are ignored.
         valid: The valid actions; if empty, every text is valid.
         operations: Forms of operations on the memory, such as ``note: TEXT``.
-        cut: Whether the answer reached its limit, so that its last line may be incomplete.
+        cut: Whether the answer was truncated, so its last line may be incomplete.
 
     Raises:
         UnreadableAnswerError: The answer names no such action, or several.
@@ -234,14 +236,19 @@ def read_action(
     >>> read_action("Thought: a key.\nAction 1: Take the key (it opens the box)", ("take key",))
     Decision(action='take key', thought='a key.')
     """
-    answer = without_thinking(text).replace("\r\n", "\n").rstrip()[-_MOST_CHARS:]
+    answer = without_thinking(text).replace("\r\n", "\n").rstrip()[-_MAX_CHARS:]
     answer = _STRUCK.sub("", answer)
     if not answer:
         raise UnreadableAnswerError("expected an action, got an empty answer")
     match = functools.partial(undressed, valid=valid, operations=operations)
-    made_up = _MADE_UP.search(answer)
+    made_up = _INVENTED_REPLY.search(answer)
     before = answer[: made_up.start()] if made_up else answer
-    kinds = [_structured, _tagged, _labelled, *([_on_lines, _spoken] if valid else [_first_line])]
+    kinds = [
+        _structured,
+        _tagged,
+        _labelled,
+        *([_on_lines, _in_sentences] if valid else [_first_line]),
+    ]
     claims = _claims(before, kinds, match) or _claims(answer, kinds, match)
     if cut:
         claims = [claim for claim in claims if claim.end < len(answer)]
@@ -252,7 +259,7 @@ def read_action(
         said = next((claim.said for claim in claims if claim.said.strip(_MARKS)), answer)
         raise UnreadableAnswerError(f"{_shown(said)} is not among the possible actions")
     chosen = next(claim for claim in claims if claim.match)
-    if _TAKEN_BACK.search(before, chosen.end):
+    if _RETRACTION.search(before, chosen.end):
         raise UnreadableAnswerError(f"{_shown(answer)} takes an action back")
     thought = chosen.thought or _THOUGHT.sub("", answer[: chosen.start].strip())
     return Decision(chosen.match, " ".join(thought.split())[:_THOUGHT_CHARS])
@@ -275,7 +282,7 @@ def _claims(answer: str, kinds: Sequence[Kind], match: Match) -> list[_Claim]:
 
 
 def _structured(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield the JSON fields that are named like an action, or else those that match one."""
+    """Yield JSON fields with a name for an action, or else those with a valid action."""
     values = list(json_values(answer))
     start, end = answer.find("{"), answer.rfind("}") + 1
     if not values and 0 <= start < end <= start + _LITERAL_CHARS:
@@ -297,7 +304,7 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a JSON value with their keys, and any other value of an action's key."""
+    """Yield the texts in a JSON value with their keys, and other values under a key for actions."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, Mapping):
@@ -311,7 +318,7 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _fields(answer: str) -> Iterator[tuple[str, str]]:
-    """Yield the fields of an answer that is almost JSON."""
+    """Yield the fields of an answer in broken JSON."""
     for field in _FIELD.finditer(answer):
         if _KEY.fullmatch(_CAMEL.sub(" ", field[1])):
             yield field[1], field[2]
@@ -338,7 +345,7 @@ def _labelled(answer: str, match: Match) -> Iterator[_Claim]:
     labels = list(_LABELLED.finditer(answer)) or list(_HEADING.finditer(answer))
     for label in [*labels, *_IN_LINE.finditer(answer)]:
         rest, end = label["rest"], label.end()
-        if not rest.strip(_MARKS):  # the action is on the next line with words
+        if not rest.strip(_MARKS):  # the action is on the next nonempty line
             below = _NEXT_LINE.match(answer, end)
             rest, end = (below[1], below.end()) if below else ("", end)
         yield _Claim(rest, match(rest), label.start(), end)
@@ -351,7 +358,7 @@ def _on_lines(answer: str, match: Match) -> Iterator[_Claim]:
         if found and not aside:
             yield _Claim(line, found, at, at + len(line))
         if line.strip() and not found:
-            aside = bool(_ASIDE.match(line[:_LONGEST_LINE]))
+            aside = bool(_ASIDE.match(line[:_MAX_LINE_CHARS]))
         at += len(line) + 1
 
 
@@ -362,7 +369,7 @@ def _first_line(answer: str, match: Match) -> Iterator[_Claim]:
         yield _Claim(line[1], match(line[1]), *line.span(1))
 
 
-def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
+def _in_sentences(answer: str, match: Match) -> Iterator[_Claim]:
     """Yield the action that a sentence chooses or puts between marks."""
     for words, at in sentence_spans(answer, ".!?;"):
         spoken = _INTENT.match(words)
@@ -387,15 +394,15 @@ def _spoken(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -> str:
-    """Return the action of a text that has nothing else but marks and a remark, or ""."""
-    line = text = text[:_LONGEST_LINE]
-    for _ in range(_MOST_PEELS):
+    """Return the action of a text that has only marks and a remark beside it; else empty."""
+    line = text = text[:_MAX_LINE_CHARS]
+    for _ in range(_MAX_PEELS):
         line = text.strip()
         if operations and read_operation(line) and line not in operations:
             return line
         if valid and (found := _match(line, valid)):
             return found
-        text = _peeled(line)
+        text = _without_marks(line)
         if text == line:
             break
     if not valid:
@@ -409,20 +416,20 @@ def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -
 
 def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
     """True if a remark names another action or revokes the one before it."""
-    if _GOES_ON.match(remark) or _TAKEN_BACK.search(remark):
+    if _CONTINUATION.match(remark) or _RETRACTION.search(remark):
         return True
     word = mark.strip(", ").lower()
     if word in ("because", "since", "as", "which"):
-        return False  # it may give reasons against other actions
+        return False  # the remark may argue against other actions
     if word.isalpha() or word == "in order":
         return bool(re.search(_BAD, remark, re.IGNORECASE))
-    if _AGAINST.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
+    if _REJECTION.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
         return True
     sentences = (one.strip(_MARKS) for one, _ in sentence_spans(remark, ".!?;"))
     return any(_match(_INTENT.sub("", one, count=1), valid) for one in sentences if one)
 
 
-def _peeled(line: str) -> str:
+def _without_marks(line: str) -> str:
     """Return a line without its outermost marks, if it has any."""
     if line[:1] in _BRACKETS and line.endswith(_BRACKETS[line[0]]):
         return line[1:-1]
@@ -442,15 +449,15 @@ def _without_remark(line: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _plain(action: str) -> str:
-    """Return the form in which actions are compared."""
-    text = unicodedata.normalize("NFKC", action.lower()).translate(_SAME)
-    words = _JOINT.sub(" ", text).split()
+    """Normalize an action for comparison."""
+    text = unicodedata.normalize("NFKC", action.lower()).translate(_CHARACTER_MAP)
+    words = _SPACE_STANDIN.sub(" ", text).split()
     words = [_NUMBERS.get(word, word) for word in words]
     return without_articles(" ".join(words).strip(_NOISE))
 
 
 def match_action(text: str, valid: Sequence[str]) -> str:
-    """Return the valid action that the first line of a text names, or "".
+    """Return the valid action in the first line of a text; empty if there is none.
 
     Case, spaces, articles and surrounding marks are ignored. If one search is valid, all are.
 

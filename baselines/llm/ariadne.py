@@ -1,4 +1,4 @@
-"""Ariadne (Anokhin et al., AriGraph): a plan kept from step to step, and a decision by it.
+"""Ariadne (Anokhin et al., AriGraph): a plan updated at each step, and a decision by it.
 
 Planning writes the plan as JSON (sub-goals in order, with the progress of each); decision picks
 a valid action with a reason (ReAct). The plan is the ``focus`` of the next recall. The prompts
@@ -26,7 +26,7 @@ _MAX_SUB_GOALS = 10
 
 
 class SubGoal(NamedTuple):
-    """A step of the plan and how far it is."""
+    """A step of the plan with its progress."""
 
     text: str
     reason: str = ""
@@ -34,7 +34,7 @@ class SubGoal(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AriadneSettings(LanguageSettings):
-    """Settings of Ariadne: how often it plans; 5 past observations, as in the authors' code."""
+    """Settings of Ariadne: the planning interval; 5 past observations, as in the authors' code."""
 
     temperature: Annotated[
         float | None, Help("Sampling temperature; 0.2 in the authors' code.", low=0)
@@ -45,7 +45,7 @@ class AriadneSettings(LanguageSettings):
 
 
 class Ariadne(LanguagePolicy):
-    """Ariadne: plans, then decides; keeps the last plan where planning fails."""
+    """Ariadne: an agent that plans, then decides, and keeps its last plan if planning fails."""
 
     settings_class = AriadneSettings
     settings: AriadneSettings
@@ -57,7 +57,7 @@ class Ariadne(LanguagePolicy):
         self._planned_before = 0
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Plan, publish the plan, decide."""
+        """Update and publish the plan, then return the decision."""
         situation = self.situation(obs)
         actions = situation.pop("actions")
         if not self._plan or self._planned_before >= self.settings.plan_every:
@@ -91,14 +91,14 @@ class Ariadne(LanguagePolicy):
 
 
 def _sub_goal(step: dict[str, str]) -> SubGoal:
-    """Return a step of the answer; the paper numbers the key (``sub_goal_1``)."""
+    """Parse a step of the answer; the paper numbers the keys (``sub_goal_1``)."""
     text = next((value for key, value in step.items() if key.startswith(_SUB_GOAL)), "")
     return SubGoal(" ".join(text.split())[:400], " ".join(step.get("reason", "").split())[:400])
 
 
 @functools.cache
 def plan_schema(strict: bool) -> Any:
-    """Return the form of a plan; if strict, with a step's own form."""
+    """Return the schema of a plan; if strict, including that of its steps."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     step: Any = dict[str, str]
     if strict:
@@ -109,7 +109,7 @@ def plan_schema(strict: bool) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def decision_schema(valid: tuple[str, ...]) -> Any:
-    """Return the form of a decision for one of the valid actions, or any if there are none."""
+    """Return the schema of a decision for a valid action, or for any action if none is listed."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     text = Annotated[str, pydantic.Field(min_length=1, max_length=1000)]
     action = Literal[valid] if valid else text

@@ -24,25 +24,25 @@ from gym_memory.llm import ChatModel
 
 __all__ = ["Calm", "CalmSettings"]
 
-_BASICS = ("look", "inventory", "take <>", "open <>", "examine <>")
-"""Forms to begin with, where no valid action was ever listed."""
-_MOST_THINGS = 12
-"""Things that fill a form, so that forms of two stay few."""
+_BASIC_TEMPLATES = ("look", "inventory", "take <>", "open <>", "examine <>")
+"""Initial templates if no valid action was ever listed."""
+_MAX_THINGS = 12
+"""Most things to fill a template, which limits templates with two slots."""
 _MARK = re.compile(r"^\W*(?:\d+[.):]\s*)?")
 _MAX_CHARS = 100
 _TEMPERATURE = 0.1
-"""Of the softmax over Q while learning, in units of reward."""
+"""Temperature of the softmax over Q while learning, in units of reward."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class CalmSettings(LanguageSettings):
-    """Settings of CALM: the number of proposals and what ranks them.
+    """Settings of CALM: the number of proposals and their ranking.
 
     Attributes:
-        llm: A chat model or its spec; without it and ``model`` rules fill the forms of actions
-            that were listed before with the things in sight.
-        checkpoint: Folder of a trained DRRN, which then learns no more; empty learns one while
-            playing, as the paper does.
+        llm: A chat model or its spec; without it and ``model``, rules fill the templates of earlier
+            valid actions with the things in view.
+        checkpoint: Folder of a trained DRRN, which is then fixed; empty to train one while playing,
+            as in the paper.
     """
 
     llm: str | ChatModel = dataclasses.field(default="", kw_only=False)
@@ -55,9 +55,9 @@ class CalmSettings(LanguageSettings):
 class Calm(LanguagePolicy):
     """CALM: softmax Q(o, a) over the k proposals A(c, k) (sections 3.2 and 3.3).
 
-    The context c holds the last observation, the last action and the present observation, and
-    what the memory recalls. Valid actions need not be listed; where they are, others are dropped.
-    A fine-tuned GPT-2 proposes in the paper, any chat model or a rule here.
+    The context c has the last observation, the last action, the present observation and the recall.
+    Valid actions need not be listed; if they are, other proposals are dropped. The paper proposes
+    with a fine-tuned GPT-2; here, any chat model or rules can propose.
     """
 
     settings_class = CalmSettings
@@ -65,33 +65,33 @@ class Calm(LanguagePolicy):
     default_llm: ClassVar[str] = "openai"
 
     def set_up(self) -> None:
-        """Load the DRRN, or build one that learns."""
+        """Load a DRRN, or create one that learns."""
         from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings  # needs torch
         from gym_memory.baselines.rl.players import load_player
 
         self._learns = not self.settings.checkpoint
-        # One game is learnt, so every name in it may be a feature.
+        # training on one game, so all of its names may be features
         own = DrrnSettings(words="always", common=0.0, learn_start=64)
         self.learner = (
             DrrnLearner(own) if self._learns else load_player(self.settings.checkpoint, DrrnLearner)
         )
         self.useful = Affordances()
-        self._forms: dict[str, None] = dict.fromkeys(_BASICS)
+        self._forms: dict[str, None] = dict.fromkeys(_BASIC_TEMPLATES)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode; the learnt weights stay."""
+        """Start an episode, keeping learned weights."""
         super().reset(info, seed)
         self.useful.begin()
         self.learner.rng = self._rng
         self.learner.slots.clear()
         self._task_id = info.get("task_id", "") or "game"
         self._offered: Observation | None = None
-        self._by_rule = ""  # why a rule made the proposals
+        self._by_rule = ""  # reason for proposals by rules
         self._seen: Any = None
         self._index = -1
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the proposal that the DRRN draws or, once trained elsewhere, likes best."""
+        """Return a proposal drawn by the DRRN; with a checkpoint, the best one."""
         if self._offered is None:
             self._offer(obs)
         assert self._offered is not None
@@ -101,7 +101,7 @@ class Calm(LanguagePolicy):
         return self._offered["valid_actions"][self._index]
 
     def _choose(self) -> int:
-        """Return the place of a proposal: drawn by softmax of Q, or the best one."""
+        """Return the index of a proposal, drawn by softmax of Q, or the best one."""
         if not self._learns:
             return self.learner.act([self._seen], explore=False)[0]
         (values,) = self.learner.values([self._seen])
@@ -109,7 +109,7 @@ class Calm(LanguagePolicy):
         return int(np.argmax(np.round(drawn, 4)))
 
     def update(self, transition: Transition) -> None:
-        """Learn from the step, with the proposals for the state that it led to."""
+        """Learn from the step, with proposals for the next state."""
         super().update(transition)
         self.useful.add(transition)
         seen, index = self._seen, self._index
@@ -135,7 +135,7 @@ class Calm(LanguagePolicy):
     # ------------------------------------------------------------ proposals
 
     def propose(self, obs: Observation) -> list[str]:
-        """Return up to k different actions, the model's or, where it gives none, the rule's."""
+        """Return up to k different actions from the model or, if it fails, from rules."""
         valid = obs["valid_actions"]
         self._forms |= dict.fromkeys(parse_action(action).form for action in valid)
         none: list[str] = []
@@ -158,17 +158,15 @@ class Calm(LanguagePolicy):
         return found
 
     def _commands(self, obs: Observation) -> Iterator[str]:
-        """Yield the known forms filled with the things in sight, and moves; each once."""
+        """Yield moves, and the known templates filled with things in view, without duplicates."""
         sight = compounds(f"{obs['text']} {obs['memory']}")
         ways = [way for way in DIRECTIONS if way in sight] or list(DIRECTIONS)
-        things = things_of(obs)[:_MOST_THINGS]
-        filled = itertools.chain(
-            *(_filled(form, things) for form in self._forms if form != "go <>")
-        )
+        things = things_of(obs)[:_MAX_THINGS]
+        filled = itertools.chain(*(_fill(form, things) for form in self._forms if form != "go <>"))
         yield from dict.fromkeys([*(f"go {way}" for way in ways), *filled])
 
 
-def _filled(form: str, things: Iterable[str]) -> Iterator[str]:
+def _fill(form: str, things: Iterable[str]) -> Iterator[str]:
     parts = form.split("<>")
     for chosen in itertools.permutations(things, len(parts) - 1):
         yield "".join(itertools.chain(*zip(parts, (*chosen, ""), strict=True)))

@@ -1,9 +1,9 @@
 """CLIN's controller and executor (Majumder et al., Section 3.1).
 
-The controller picks the learnings that help now and sets a goal; the executor turns the goal
-into a valid action. An invalid action is replaced by the most similar valid one, if their
-sentence embeddings are similar enough; otherwise the executor tries again. The paper's memory is
-``clin``, whose learnings have the numbers that the controller names.
+The controller selects useful learnings and sets a goal; the executor turns the goal into a valid
+action. An invalid action is replaced by the most similar valid one, if their sentence embeddings
+are similar enough; otherwise the executor tries again. The paper's memory is ``clin``, whose
+learnings have the numbers that the controller names.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class ClinSettings(LanguageSettings):
 
     Attributes:
         controller: Whether the controller sets goals (the ablation Abl-Controller-Base).
-        encoder: Sentence encoder of that comparison; empty for none; None for
-            sentence-transformers where its weights are available, else hashed words.
+        encoder: Sentence encoder of that comparison; empty for none; None for sentence-transformers
+            if its weights are available, else hashed words.
     """
 
     history_tokens: int | None = 1000
@@ -52,7 +52,7 @@ class ClinSettings(LanguageSettings):
 
 
 class _GroundedGoal(NamedTuple):
-    """A goal, the ids of the learnings behind it, and the reason (Figure 6)."""
+    """A goal with the ids of its learnings and a reason (Figure 6)."""
 
     text: str
     learnings: tuple[int, ...] = ()
@@ -60,10 +60,10 @@ class _GroundedGoal(NamedTuple):
 
 
 class Clin(LanguagePolicy):
-    """CLIN's agent: a goal set with the help of learnings, then the action for it.
+    """CLIN's agent: it sets a goal with the help of learnings, then chooses an action for it.
 
     Attributes:
-        similar_actions: Answers that a similar valid action replaced.
+        similar_actions: Number of answers replaced by a similar valid action.
     """
 
     settings_class = ClinSettings
@@ -74,11 +74,11 @@ class Clin(LanguagePolicy):
         self.similar_actions = 0
 
     def counters(self) -> dict[str, float]:
-        """Return the counters, with the answers that a similar valid action replaced."""
+        """Return the counters, including answers replaced by a similar valid action."""
         return {**super().counters(), "similar_actions": self.similar_actions}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Get a goal from the controller, an action from the executor."""
+        """Return the executor's action for the controller's goal."""
         situation = self.situation(obs)
         actions, memory = situation.pop("actions"), situation.pop("memory")
         kept = _GroundedGoal(str(self.focus.aim))
@@ -104,7 +104,7 @@ class Clin(LanguagePolicy):
                 self.invalid_actions += bool(answer)
                 feedback = f"{answer[:200]!r} is not among the possible actions."
             answer = self.attempt(functools.partial(self._ask_action, feedback, slots), "")
-            action = self._named(answer, obs) if answer else ""
+            action = self._exact_action(answer, obs) if answer else ""
             if action or not valid:
                 break
         return self.act_on(action or answer, obs)
@@ -112,13 +112,13 @@ class Clin(LanguagePolicy):
     def _ask_action(self, feedback: str, slots: dict[str, str]) -> str:
         return prose(self.ask("clin_act", feedback=feedback, **slots).text)
 
-    def _named(self, answer: str, obs: Observation) -> str:
+    def _exact_action(self, answer: str, obs: Observation) -> str:
         try:
             return self.read(answer, obs).action
         except UnreadableAnswerError:
-            return self._similar(answer, obs["valid_actions"])
+            return self._similar_action(answer, obs["valid_actions"])
 
-    def _similar(self, answer: str, valid: tuple[str, ...]) -> str:
+    def _similar_action(self, answer: str, valid: tuple[str, ...]) -> str:
         name = self.settings.encoder
         if name == "" or not valid:
             return ""
@@ -134,7 +134,7 @@ class Clin(LanguagePolicy):
 
 @functools.cache
 def usual_encoder() -> Encoder:
-    """Return the encoder of actions by default; hashed words without its weights."""
+    """Return the default encoder of actions: hashed words without the weights."""
     try:
         return make_encoder(DEFAULT_MODEL)
     except MissingDependencyError as missing:

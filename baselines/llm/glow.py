@@ -1,8 +1,8 @@
 """GLoW (arXiv 2509.24116): a language model reads the best trajectories and compares attempts.
 
-The explorer keeps the archive and goes back; the model chooses the state to explore from (global
-analysis), acts there (ReAct's prompt) and notes advantages between attempts (local reflection).
-The paper's analysis and its choice of a state are one call here.
+The explorer keeps the archive and restores states. The model chooses the state to explore from
+(global analysis), acts there (with ReAct's prompt) and writes down advantages between attempts
+(local reflection). The paper's analysis and choice of a state are one call here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gym_memory.memory.roles.text import prose, trace_text
 
 __all__ = ["Glow", "GlowSettings"]
 
-_STATES, _ACTIONS, _TRACE_TOKENS = 20, 60, 4000
+_MAX_STATES, _MAX_ACTIONS, _TRACE_TOKENS = 20, 60, 4000
 _NUMBER = re.compile(r"^\W*state\W*:\D*(\d+)", re.IGNORECASE | re.MULTILINE)
 
 
@@ -30,7 +30,7 @@ class GlowSettings(ReactSettings):
 
     Attributes:
         frontier: Best trajectories that the model reads; 5 in the paper.
-        attempts: Attempts from a state, each with the notes on those before; 3 in the paper.
+        attempts: Attempts from a state, each with notes on earlier ones; 3 in the paper.
         patience: Steps of an attempt without anything new.
         restore: ``snapshot`` or ``replay``.
     """
@@ -42,7 +42,7 @@ class GlowSettings(ReactSettings):
 
 
 class Glow(React):
-    """GLoW: explores as the explorer does, with a model in its three roles."""
+    """GLoW: the explorer with a model in its three roles."""
 
     settings_class = GlowSettings
     settings: GlowSettings
@@ -56,37 +56,37 @@ class Glow(React):
         self._trace: list[Step] = []
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode; the archive continues with the same task."""
+        """Start an episode; keep the archive of the same task."""
         super().reset(info, seed)
         self.search.keep_state = self.keep_state
         self.search.reset(info, seed)
         self._trace = []
 
     def back(self) -> Any:
-        """Return the snapshot of the state that the model chose, once an attempt is over."""
+        """Return the snapshot of the model's chosen state; None while an attempt goes on."""
         kept = self.search.back()
         if kept is not None:
             self._past, self._acted, self._trace = [], False, []
         return kept
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action of the way to a state, or the model's."""
+        """Return the next action on the way to the chosen state, or the model's action there."""
         self._task = obs["task"]
         return self.search.act(obs, info)
 
     def update(self, transition: Transition) -> None:
-        """Keep the step."""
+        """Record the step."""
         super().update(transition)
         text, reward = transition.next_obs["text"], self.reward_of(transition)
         self._trace.append(Step(len(self._trace), text, transition.action, reward))
         self.search.update(transition)
 
     def counters(self) -> dict[str, float]:
-        """Return the counts of unusable answers and of returns."""
+        """Return the counts of unusable answers and of restored states."""
         return {**super().counters(), **self.search.counters()}
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """Return the slots, with the notes on earlier attempts from the same state."""
+        """Return the slots, including notes on earlier attempts from the same state."""
         return {**super().situation(obs), "lessons": "\n".join(self._notes)}
 
     # ------------------------------------------------------------ the explorer's roles
@@ -96,14 +96,14 @@ class Glow(React):
         return super().act(obs, {})
 
     def select(self, cells: list[Cell]) -> Cell | None:
-        """Return the cell that the model chooses among the most promising; their first if none."""
+        """Return the model's choice among the most promising cells, or the first of them."""
         self._notes = []
         promise = self.search.archive.promise
-        best = sorted(cells, key=promise, reverse=True)[:_STATES]
+        best = sorted(cells, key=promise, reverse=True)[:_MAX_STATES]
         return self.attempt(lambda: best[self._ask_state(best)], best[0]) if best else None
 
     def _ask_state(self, cells: list[Cell]) -> int:
-        states = "\n".join(f"{i}. {_described(cell)}" for i, cell in enumerate(cells, 1))
+        states = "\n".join(f"{i}. {_describe(cell)}" for i, cell in enumerate(cells, 1))
         answer = self.ask("glow_states", task=self._task, frontier=self._frontier(), states=states)
         found = _NUMBER.search(answer.text)
         number = int(found[1]) if found else 0
@@ -116,12 +116,12 @@ class Glow(React):
     def _frontier(self) -> str:
         archive = self.search.archive
         return "\n".join(
-            f"{best:g} points: {', '.join(archive.cells[trail[-1]].path[-_ACTIONS:])}"
+            f"{best:g} points: {', '.join(archive.cells[trail[-1]].path[-_MAX_ACTIONS:])}"
             for best, trail in archive.frontier
         )
 
     def reflect(self, target: Cell) -> None:
-        """Add the model's notes on the last attempt, beside those before it."""
+        """Add the model's notes on the last attempt to the earlier ones."""
         before = "\n".join(self._notes)
         trace = trace_text(self._trace, _TRACE_TOKENS)
         gain = f"{target.gains[-1]:g} points more than the {target.score:g} at its start."
@@ -134,7 +134,7 @@ class Glow(React):
 
 
 class _GlowExplorer(Explorer):
-    """An explorer whose roles are given away."""
+    """An explorer that delegates its roles."""
 
     def __init__(self, owner: Glow, *args: Any):
         super().__init__(*args)
@@ -150,7 +150,7 @@ class _GlowExplorer(Explorer):
         self._owner.reflect(target)
 
 
-def _described(cell: Cell) -> str:
+def _describe(cell: Cell) -> str:
     place = cell.where if isinstance(cell.where, str) else "a place without a name"
     last = ", ".join(cell.path[-5:]) or "the start"
     tried = f"{len(cell.gains)} attempts, at best {max(cell.gains, default=0):g} points more"

@@ -1,4 +1,4 @@
-"""Base of policies that call a language model: prompts, transcripts and answers."""
+"""A base class of policies that call a language model: prompts, transcripts and answers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,16 @@ __all__ = ["LanguagePolicy", "LanguageSettings", "fill"]
 
 Answer = TypeVar("Answer")
 
-_AGAIN = "Answer again in the same form, with one of the possible actions as it is written there."
-_KEPT_CHARS = 2000
-"""Characters of an unreadable answer that the step's info keeps."""
+_RETRY_REQUEST = (
+    "Answer again in the same form, with one of the possible actions as it is written there."
+)
+_MAX_KEPT_CHARS = 2000
+"""Most characters of an unreadable answer in the step's info."""
 _RULES = "Rules of the game:"
 _TRIAL = "Answer: ok"
 _TRIAL_TOKENS = 16
-_LEAST_CHARS = 400
-"""Shortest part of a prompt that is worth halving."""
+_MIN_HALVED_CHARS = 400
+"""Shortest part of a prompt, in characters, that may be halved."""
 _TOO_LONG = "the model's context is exceeded: the oldest steps of an agent's history are left out"
 
 
@@ -119,19 +121,19 @@ class LanguagePolicy(Policy):
     settings_class: ClassVar[type[LanguageSettings]] = LanguageSettings
     settings: LanguageSettings
     default_llm: ClassVar[str] = ""
-    """Default kind of model for ``model`` in a policy that also works without one."""
+    """Default spec for ``model`` in a policy that also works without a model."""
     examples: str = ""
     """Example episodes before the game, see :func:`.examples_of`."""
     thinks: ClassVar[bool] = False
-    """True if the policy writes a thought before each action, as its examples do."""
+    """Whether the policy writes a thought before each action."""
     answer_tokens: int = 1024
-    """Token limit of an answer without thoughts, unless the user sets one."""
+    """Default token limit of an answer without thoughts."""
     _room = sys.maxsize
-    """Characters of history that are known to fit the model's context."""
+    """Characters of history known to fit the model's context."""
     __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Show the settings in the signature, which registries and presets read."""
+        """Copy the settings into the signature, which registries and presets read."""
         super().__init_subclass__(**kwargs)
         own = vars(cls).get("__init__")
         signature = inspect.signature(own or cls.settings_class)
@@ -144,7 +146,7 @@ class LanguagePolicy(Policy):
         shorthands = {"model": own.model, "base_url": own.base_url, "reasoning": own.reasoning}
         self.llm = _model(own.llm, shorthands, self.default_llm)
         self.fallbacks = self.invalid_actions = self.asked_again = self.history_cuts = 0
-        self._unread = ("", "")  # why the last answer is not played, and the answer
+        self._unread = ("", "")  # reason why the last answer was not played, and the answer
         self._begin(None)
         self.set_up()
 
@@ -153,17 +155,17 @@ class LanguagePolicy(Policy):
 
     def _begin(self, seed: int | None) -> None:
         self._rng = np.random.default_rng(seed)
-        self._past: list[str] = []  # the turns of the transcript
+        self._past: list[str] = []  # turns of the transcript
         self._acted = False
-        self._head = _head(0, "")  # the action that led to the present observation
-        self._earned: list[str] = []  # the line that says what that action earned, if anything
+        self._head = _head(0, "")  # last action
+        self._earned: list[str] = []  # line with the reward of the last action, if any
         self._thought = ""
         self._operations: tuple[str, ...] = ()
-        self._primer = {"knowledge": "", "examples": ""}  # knowledge before the game
+        self._primer = {"knowledge": "", "examples": ""}  # rules and examples before the game
         self.focus = PlanState()
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode with neither a plan nor a past."""
+        """Start an episode without a plan or a past."""
         self._begin(seed)
         self._operations = info.get("operations", ())
         task = info.get("task_id", "")
@@ -199,7 +201,7 @@ class LanguagePolicy(Policy):
             self._forget(most, room)
 
     def _forget(self, most: int, room: int) -> None:
-        """Drop the oldest turns until half of a number and half of a size in characters remain."""
+        """Drop the oldest turns, down to half of ``most`` turns and of ``room`` characters."""
         while len(self._past) > (most + 1) // 2 or (
             len(self._past) > 1 and _length(self._past) > room // 2
         ):
@@ -214,7 +216,7 @@ class LanguagePolicy(Policy):
     # ------------------------------------------------------------ the prompt
 
     def situation(self, obs: Observation) -> dict[str, str]:
-        """Return the slots of every prompt; the game's texts in them are quoted."""
+        """Return the slots of every prompt, with the game's texts quoted."""
         return {
             "task": quoted(obs["task"]),
             "history": self.transcript(),
@@ -227,11 +229,11 @@ class LanguagePolicy(Policy):
         }
 
     def transcript(self) -> str:
-        """Return the latest past observations, oldest first, each after its action."""
+        """Return the latest past observations after their actions, oldest first."""
         return "\n".join([*self._past, self._head, *self._earned]) if self._acted else ""
 
     def think(self, thought: str) -> None:
-        """Note a thought, for the transcript before the next action."""
+        """Record a thought for the transcript, before the next action."""
         self._thought = " ".join(thought.split())
 
     # ------------------------------------------------------------ the answer
@@ -256,9 +258,9 @@ class LanguagePolicy(Policy):
                     meter.note(_TOO_LONG)
 
     def _shorten(self, slots: dict[str, str]) -> bool:
-        """Halve the history in this and later prompts, or a long memory or observation."""
+        """Halve the history in this and later prompts, else a long memory or observation."""
         history = slots.get("history", "")
-        if len(history) >= _LEAST_CHARS and self._past:
+        if len(history) >= _MIN_HALVED_CHARS and self._past:
             self._room = len(history) // 2
             self._forget(len(self._past), self._room)
             if len(self._past) == 1 and len(self._past[0]) > self._room:
@@ -267,12 +269,12 @@ class LanguagePolicy(Policy):
             return True
         name = max(("memory", "observation"), key=lambda slot: len(slots.get(slot, "")))
         text = slots.get(name, "")
-        if len(text) < _LEAST_CHARS:
+        if len(text) < _MIN_HALVED_CHARS:
             return False
         half = len(text) // 2
         latest = name == "memory" and bool(
             split_entries(text)[1]
-        )  # a transcript ends in the newest
+        )  # a transcript ends with the latest turn
         slots[name] = f"[...] {text[-half:]}" if latest else f"{text[:half]} [...]"
         return True
 
@@ -291,7 +293,7 @@ class LanguagePolicy(Policy):
         )
 
     def preflight(self) -> None:
-        """Test the model with a short call that has this agent's parameters.
+        """Test the model by a short call with this agent's parameters.
 
         Raises ModelSetupError if the model cannot be used.
         """
@@ -317,11 +319,11 @@ class LanguagePolicy(Policy):
         )
 
     def held_to(self, obs: Observation) -> tuple[str, ...]:
-        """Return the only actions that an answer may name; empty if answers are free."""
+        """Return the allowed actions of an answer; empty if answers are free."""
         return tuple(obs["valid_actions"]) if self.settings.constrain else ()
 
     def form(self, template: str, obs: Observation) -> Form | None:
-        """Return a text that ends in a valid action; None if answers are free."""
+        """Return the form of a text that ends with a valid action; None if answers are free."""
         options = self.held_to(obs)
         return Form(template, options) if options else None
 
@@ -334,17 +336,17 @@ class LanguagePolicy(Policy):
         field: str = "",
         **slots: str,
     ) -> Decision:
-        """Ask for an action, and once more if the answer names no possible one.
+        """Request an action, and request it again if the answer names no possible one.
 
         Args:
             prompt: Name of the prompt.
             obs: The observation with the valid actions.
             schema: As of :class:`gym_memory.llm.Request`.
-            field: The schema's field that has the action; empty to read the text.
+            field: Field of the schema with the action; empty to read the text.
             **slots: Values of the prompt's slots.
 
         Raises:
-            UnreadableAnswerError: Neither answer names one possible action.
+            UnreadableAnswerError: Neither answer names exactly one possible action.
             ModelError: A call failed.
         """
 
@@ -360,7 +362,10 @@ class LanguagePolicy(Policy):
             self.asked_again += 1
             turns: list[Message] = [
                 {"role": "assistant", "content": answer.text[:2000]},
-                {"role": "user", "content": f"This answer cannot be used: {error}.\n{_AGAIN}"},
+                {
+                    "role": "user",
+                    "content": f"This answer cannot be used: {error}.\n{_RETRY_REQUEST}",
+                },
             ]
         return read(self._fitted(prompt, slots, schema, turns))
 
@@ -369,7 +374,7 @@ class LanguagePolicy(Policy):
         return read_action(text, obs["valid_actions"], self._operations, cut=cut)
 
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """Return ``answer()``; after a ModelError, which is counted, return ``otherwise``."""
+        """Return ``answer()``; on a ModelError, count it and return ``otherwise``."""
         try:
             return answer()
         except UnreadableAnswerError as error:
@@ -401,14 +406,14 @@ class LanguagePolicy(Policy):
         return valid[int(self._rng.integers(len(valid)))] if valid else "look"
 
     def decided_otherwise(self, reason: str, answer: str = "") -> None:
-        """Mark a step that the model did not decide; with ``strict``, raise ModelError."""
-        self.substitute = Substitute(reason, answer[:_KEPT_CHARS])
+        """Record that the model did not decide a step; with ``strict``, raise ModelError."""
+        self.substitute = Substitute(reason, answer[:_MAX_KEPT_CHARS])
         if self.settings.strict:
             raise ModelError("answer", f"strict=true, and {reason}")
 
 
 def fill(prompt: Prompt, slots: Mapping[str, str]) -> list[Message]:
-    """Fill a prompt; a slot for lessons moves them there from the memory.
+    """Fill a prompt; if it has a slot for lessons, move them there from the memory.
 
     Examples come first. Rules of the game follow the task unless the prompt has a slot for them.
     """
@@ -429,7 +434,7 @@ def _shown_text(obs: Observation) -> str:
 
 
 def _lessons_of(obs: Observation) -> str:
-    """Return the lessons that begin a recall, with their heading."""
+    """Return the lessons at the start of a recall, with their heading."""
     memory, end = obs["memory"], 0
     at = memory.find("\n") + 1
     while lesson := next((x for x in obs["lessons"] if x and memory.startswith(x, at)), ""):

@@ -1,8 +1,8 @@
-"""LDM2's agent (Wang et al., Section 3.2): imitate what was done in situations like this one.
+"""LDM2's agent (Wang et al., Section 3.2): imitate actions in similar situations.
 
-The examples are what the memory recalls (the paper's pairing: memory ``ldm2``). One call a step
-gives actions with confidences, as the paper's tree exploration needs them; the most confident
-one is played. :func:`gym_memory.papers.explore.explore` plays the others too.
+The examples come from the memory's recall (in the paper, memory ``ldm2``). One call a step returns
+actions with confidences, as needed by the paper's tree exploration, and the most confident one is
+played. :func:`gym_memory.papers.explore.explore` plays the others too.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from gym_memory.memory.roles.text import read_number, trace_text
 __all__ = ["Ldm2", "Ldm2Settings"]
 
 _ACTION = re.compile(r"^Action: (.+)$", re.MULTILINE)
-_LASTING = ("settings", "llm", "fallbacks", "invalid_actions", "history_cuts", "processes")
-_PROCESSES_TOKENS = 16_000
-"""Tokens of all processes that a choice is among."""
+_NOT_IN_SNAPSHOT = ("settings", "llm", "fallbacks", "invalid_actions", "history_cuts", "processes")
+_MAX_PROCESS_TOKENS = 16_000
+"""Token limit of all processes in a choice."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ldm2Settings(LanguageSettings):
-    """Settings of LDM2: when examples agree."""
+    """Settings of LDM2: when examples count as agreeing."""
 
     agreement: Annotated[
         float,
@@ -61,7 +61,7 @@ class Ldm2(LanguagePolicy):
         self._task_id = self._goal = ""
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start a process; another task instance forgets those of the last one."""
+        """Start a process; with another task instance, forget earlier processes."""
         super().reset(info, seed)
         if info.get("task_id", "") != self._task_id:
             self.processes = []
@@ -69,7 +69,7 @@ class Ldm2(LanguagePolicy):
         self.processes.append([])
 
     def update(self, transition: Transition) -> None:
-        """Keep the step, for the choice among processes."""
+        """Record the step, for the choice among processes."""
         super().update(transition)
         obs, action, _, after, *_ = transition
         self._goal = obs["task"]
@@ -78,10 +78,10 @@ class Ldm2(LanguagePolicy):
         process.append(Step(len(process), after["text"], action, self.reward_of(transition)))
 
     def choose(self) -> int | None:
-        """Return the process of this task instance that looks best (Eq. 5); None on failure."""
+        """Return the best process of this task instance, by the model (Eq. 5); None on failure."""
         if len(self.processes) < 2:
             return 0
-        share = _PROCESSES_TOKENS // len(self.processes)
+        share = _MAX_PROCESS_TOKENS // len(self.processes)
         shown = [
             f"Process {number}\n{trace_text(process, share)}"
             for number, process in enumerate(self.processes, 1)
@@ -98,12 +98,14 @@ class Ldm2(LanguagePolicy):
         return next(iter(self.candidates(obs)))
 
     def candidates(self, obs: Observation) -> dict[str, float]:
-        """Return possible next actions and their confidence, the most confident first (Eq. 9)."""
+        """Return candidate actions with confidences, most confident first (Eq. 9)."""
         nothing: dict[str, float] = {}
-        confidence = self.attempt(lambda: self._asked(obs), nothing) or {self.act_on("", obs): 1.0}
+        confidence = self.attempt(lambda: self._ask_candidates(obs), nothing) or {
+            self.act_on("", obs): 1.0
+        }
         return dict(sorted(confidence.items(), key=lambda pair: -pair[1]))
 
-    def _asked(self, obs: Observation) -> dict[str, float]:
+    def _ask_candidates(self, obs: Observation) -> dict[str, float]:
         answer = self.ask("ldm2", _schema(), **self.situation(obs))
         confidence: dict[str, float] = {}
         for candidate in answer.parsed.actions:
@@ -117,7 +119,7 @@ class Ldm2(LanguagePolicy):
         return {action: share / total for action, share in confidence.items()}
 
     def disagree(self, obs: Observation) -> bool:
-        """True if the shown examples have different actions, or there are none."""
+        """True if the recalled examples differ in their actions, or there are none."""
         actions = [action for lesson in obs["lessons"] for action in _ACTION.findall(lesson)[-1:]]
         known = set(words(" ".join(obs["valid_actions"])))
         forms = Counter(
@@ -130,11 +132,11 @@ class Ldm2(LanguagePolicy):
 
     def snapshot(self) -> Any:
         """Return the state of the episode so far."""
-        own = {name: value for name, value in vars(self).items() if name not in _LASTING}
+        own = {name: value for name, value in vars(self).items() if name not in _NOT_IN_SNAPSHOT}
         return copy.deepcopy(own)
 
     def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot; counters continue."""
+        """Restore a snapshot, except for counters."""
         vars(self).update(copy.deepcopy(snapshot))
 
 

@@ -26,15 +26,15 @@ class NetPlaySettings(LanguageSettings):
 
 
 class NetPlay(LanguagePolicy):
-    """NetPlay: a model that names a skill and its arguments.
+    """NetPlay: a model that chooses a skill and its arguments.
 
-    An answer need not be among the listed actions, for skills take arguments that no list holds.
+    An answer need not be among the listed actions, since no list has all arguments of skills.
     """
 
     settings_class = NetPlaySettings
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Think, publish the thought, name a skill."""
+        """Return a skill, after publishing the thought behind it."""
         slots = self.situation(obs)
         thought, action = self.attempt(lambda: self._ask_skill(slots), ("", ""))
         if thought:

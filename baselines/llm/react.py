@@ -1,6 +1,6 @@
-"""ReAct (Yao et al.), Reflexion (Shinn et al.) and the plain prompt that they are compared with.
+"""ReAct (Yao et al.), Reflexion (Shinn et al.) and a plain prompt for comparison.
 
-All three have the whole trajectory before them.
+All three see the whole trajectory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gym_memory.memory.roles.text import numbered, prose, score_in_words, trace_
 __all__ = ["Plain", "PlainSettings", "React", "ReactSettings", "Reflexion", "ReflexionSettings"]
 
 _TRACE_TOKENS = 4000
-"""Tokens of a trial that a reflection is about."""
+"""Token limit of a trial in a reflection."""
 _EXAMPLES = (
     "Played examples before the game: ``alfworld`` (``alfworld-1`` to ``alfworld-6``), "
     "``scienceworld`` or ``webshop``."
@@ -27,7 +27,7 @@ _EXAMPLES = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PlainSettings(LanguageSettings):
-    """Settings of `plain`: the whole history; that of AriGraph has 14,000 tokens at step 150."""
+    """Settings of `plain`: the whole history, which has 14,000 tokens at step 150 in AriGraph."""
 
     history: int | None = None
     history_tokens: int | None = 16_000
@@ -42,12 +42,12 @@ class Plain(LanguagePolicy):
     answer_tokens: int = 512
 
     def set_up(self) -> None:
-        """Take the examples that the settings name."""
-        examples_of(self.settings.examples, "")  # a wrong name is reported now
+        """Load the examples of the settings."""
+        examples_of(self.settings.examples, "")  # reports a wrong name early
         self.examples = self.settings.examples
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Ask for the next action."""
+        """Return the model's action."""
         slots = self.situation(obs)
         form = self.form("{action}", obs)
         action, _ = self.attempt(lambda: self.decide("plain", obs, form, **slots), NO_DECISION)
@@ -56,7 +56,7 @@ class Plain(LanguagePolicy):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReactSettings(LanguageSettings):
-    """Settings of ReAct: the whole trajectory, as far as 8,000 tokens hold it."""
+    """Settings of ReAct: the whole trajectory within 8,000 tokens."""
 
     history: int | None = None
     history_tokens: int | None = 8000
@@ -72,12 +72,12 @@ class React(LanguagePolicy):
     thinks = True
 
     def set_up(self) -> None:
-        """Take the examples that the settings name."""
+        """Load the examples of the settings."""
         examples_of(self.settings.examples, "")
         self.examples = self.settings.examples
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Think, publish the thought, act."""
+        """Return an action, after publishing the thought behind it."""
         slots = self.situation(obs)
         form = self.form("Thought: {thought}\nAction: {action}", obs)
         action, thought = self.attempt(
@@ -97,7 +97,7 @@ class ReflexionSettings(ReactSettings):
 
 
 class Reflexion(React):
-    """Reflexion: thinks, acts, and reflects after a trial that did not win."""
+    """Reflexion: a ReAct agent that reflects after each trial without a win."""
 
     settings_class = ReflexionSettings
     settings: ReflexionSettings
@@ -111,7 +111,7 @@ class Reflexion(React):
         self._trace: list[Step] = []
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start a trial; another task instance starts without reflections."""
+        """Start a trial; with another task instance, drop the reflections."""
         super().reset(info, seed)
         if info.get("task_id", "") != self._task_id:
             self._reflections = []
@@ -123,7 +123,7 @@ class Reflexion(React):
         return {**super().situation(obs), "lessons": numbered(self._reflections)}
 
     def update(self, transition: Transition) -> None:
-        """Keep the step; reflect when the trial is over and not won."""
+        """Record the step; reflect after a trial without a win."""
         super().update(transition)
         obs, action, _, after, terminated, truncated, info = transition
         if not self._trace:

@@ -1,6 +1,6 @@
-"""Choose the valid action that a model finds likely; SayCan: and that experience finds useful.
+"""Choose the likeliest valid action by a model (``choose``), weighted by affordances (SayCan).
 
-No answer has to be read, so small models play too. A likelihood alone favours common actions;
+No answer has to be parsed, so small models can play. A likelihood alone favours common actions;
 ``pmi`` subtracts the log-likelihood of an action after the same prompt with empty slots
 (domain-conditional PMI of Holtzman et al. 2021, Equation 3).
 """
@@ -29,10 +29,10 @@ __all__ += ["overlap"]
 
 Score = Literal["sum", "char", "token", "pmi"]
 State = tuple[str, str, tuple[str, ...]]
-"""Place, inventory, and the valid actions, or the text where none are listed."""
+"""Place, inventory, and the valid actions, or the text if none are listed."""
 
-_LEAST_AFFORDANCE = 1e-3
-"""Least affordance: no likelihood makes up for an action of value zero or below."""
+_MIN_AFFORDANCE = 1e-3
+"""Least affordance, for actions of value zero or below, whatever their likelihood."""
 
 
 # --- choose -------------------------------------------------------------------------------------
@@ -40,12 +40,12 @@ _LEAST_AFFORDANCE = 1e-3
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ChooseSettings(LanguageSettings):
-    """Settings of `choose`: how actions are scored; it has no endpoint.
+    """Settings of `choose`: the scoring of actions; it has no endpoint.
 
     Attributes:
-        llm: A model that scores (:class:`gym_memory.llm.Scorer`) or its spec,
+        llm: A scoring model (:class:`gym_memory.llm.Scorer`) or its spec,
             ``transformers?model=/weights/qwen``.
-        prompt: Name of the prompt that the actions are to answer.
+        prompt: Name of the prompt that the actions answer.
         score: ``char`` and ``token`` divide a log-likelihood by the action's length; ``sum`` does
             not; ``pmi`` subtracts the one without the situation.
     """
@@ -71,7 +71,7 @@ class Choose(LanguagePolicy):
     settings: ChooseSettings
 
     def set_up(self) -> None:
-        """Check that the model scores; load the prompt."""
+        """Check that the model can score, and load the prompt."""
         if not hasattr(self.llm, "score"):
             raise InvalidArgumentError(
                 "expected a model that scores, such as 'transformers?model=/weights/qwen', got "
@@ -84,7 +84,7 @@ class Choose(LanguagePolicy):
         self._prior: dict[str, float] = {}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the best valid action by its score; ``look`` where none is listed."""
+        """Return the valid action with the best score; ``look`` if none is listed."""
         valid = obs["valid_actions"]
         if not valid:
             return self.act_on("", obs)
@@ -120,13 +120,13 @@ class Choose(LanguagePolicy):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SayCanSettings(ChooseSettings):
-    """Settings of SayCan: those of ``choose``, and where the affordances come from.
+    """Settings of SayCan: those of ``choose``, and the source of affordances.
 
     Attributes:
-        llm: A model that scores, or its spec; without it and ``model`` a rule scores the words
+        llm: A model that scores, or its spec; without it and ``model``, a rule scores the words
             that an action shares with task, lessons and memory.
-        score: ``sum`` as in the paper; the others as in ``choose``, for a model alone.
-        value: Folder of a trained DRRN whose values are the affordances; empty learns them.
+        score: ``sum`` as in the paper; others as in ``choose``, only for a model.
+        value: Folder of a trained DRRN whose values are the affordances; empty to learn them.
     """
 
     llm: str | ChatModel = dataclasses.field(default="", kw_only=False)
@@ -135,11 +135,11 @@ class SayCanSettings(ChooseSettings):
 
 
 class Affordances:
-    """Estimates of p(c | s, action), the chance of success, from the steps of this policy.
+    """Estimates of p(c | s, action), the probability of success, from this policy's steps.
 
-    A step succeeds if it gains points or leads to a state that is new in the episode, and does not
-    lose. The share of successes of an action form, ``take <> from <>``, is kept for good. It is
-    divided by the times that the action was taken in this state of the episode, plus one.
+    A step succeeds if it gains points or reaches a new state of the episode, without losing. The
+    share of successes of an action form, ``take <> from <>``, is kept over all episodes. It is
+    divided by one plus the number of times that the action was taken in this state of the episode.
     """
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class Affordances:
         return share / (1 + self.tried(obs, action))
 
     def ranked(self, obs: Observation, actions: tuple[str, ...]) -> list[str]:
-        """Return actions by shared words times affordance, the best first: SayCan by rules."""
+        """Return actions by shared words times affordance, best first: rule-based SayCan."""
         worth = overlap({**obs, "valid_actions": actions})
         worth = worth + np.log([self.of(obs, action) for action in actions])
         return [actions[i] for i in np.argsort(-np.round(worth, 9), kind="stable")]
@@ -185,7 +185,7 @@ class Affordances:
 class SayCan(Choose):
     """SayCan: argmax p(c | s, action) p(action | instruction) (section 3, Algorithm 1).
 
-    The first factor is an affordance, the second the language model's likelihood. The paper's
+    The first factor is the affordance, the second the language model's likelihood. The paper's
     affordances are values of trained skills; here every valid action can be carried out, so
     success is progress, learnt while playing, or the value of a DRRN.
     """
@@ -207,7 +207,7 @@ class SayCan(Choose):
             self._learner = load_player(self.settings.value, DrrnLearner)
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
-        """Start an episode; knowledge of action forms stays."""
+        """Start an episode, keeping the statistics of action forms."""
         super().reset(info, seed)
         self.learnt.begin()
 
@@ -230,14 +230,14 @@ class SayCan(Choose):
         if self._learner is None:
             return np.array([self.learnt.of(obs, action) for action in obs["valid_actions"]])
         (values,) = self._learner.values([self._learner.see(obs)])
-        return np.maximum(values.astype(np.float64), _LEAST_AFFORDANCE)
+        return np.maximum(values.astype(np.float64), _MIN_AFFORDANCE)
 
 
 def overlap(obs: Observation) -> NDArray[np.float64]:
-    """Return the log-likelihood of each valid action by the words that it shares.
+    """Return the log-likelihood of each valid action by shared words.
 
-    An action weighs one, plus the average over its words of how many of task, lessons and memory
-    hold the word; weights are normalised.
+    The weight of an action is one plus the mean, over its words, of the number of texts (task,
+    lessons, memory) with the word; weights are normalized.
     """
     texts = (obs["task"], " ".join(obs["lessons"]), obs["memory"])
     sources = [{stem(word) for word in compounds(text)} for text in texts]

@@ -1,7 +1,7 @@
-"""STMA's planner and critic (Lei et al., Section 4.3): several actions at once, each checked.
+"""STMA's planner and critic (Lei et al., Section 4.3): plan several actions, check each one.
 
-The planner proposes a subgoal and its actions (D.4). Before each action the critic checks it
-against the present situation (D.5); if it objects, the planner plans again with its feedback.
+The planner proposes a subgoal and its actions (D.4). Before each action, the critic checks it
+against the present situation (D.5); after an objection, the planner plans again with the feedback.
 The paper's memory is ``stma``. The paper has no limit; here the last proposal is played after
 ``rounds`` rejected plans. Answers are JSON where the paper has YAML.
 """
@@ -25,7 +25,7 @@ _MAX_PLAN_ACTIONS = 20
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StmaSettings(LanguageSettings):
-    """Settings of STMA: those of the critic; it shows no past observations.
+    """Settings of STMA: the critic's; prompts have no past observations.
 
     Attributes:
         critic: Whether there is a critic (the paper's ablation).
@@ -45,9 +45,9 @@ class StmaSettings(LanguageSettings):
 
 
 class Stma(LanguagePolicy):
-    """STMA's agent: plans several actions, criticises each before it is played.
+    """STMA's agent: it plans several actions, and criticizes each before playing it.
 
-    The last objection at a step goes to the memory with the action (Algorithm 2, line 4).
+    The memory gets the last objection of a step with the action (Algorithm 2, line 4).
     """
 
     settings_class = StmaSettings
@@ -64,12 +64,12 @@ class Stma(LanguagePolicy):
         self._planned: list[str] = []
 
     def counters(self) -> dict[str, float]:
-        """Return the counters, with rejected proposals and those played anyway."""
+        """Return the counters, including rejected proposals and those played anyway."""
         counts = {"rejected": self.rejected, "unapproved": self.unapproved}
         return {**super().counters(), **counts}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the next action of the plan that the critic lets pass."""
+        """Return the next action of a plan that the critic accepts."""
         situation = self.situation(obs)
         feedback = objection = ""
         for turn in range(self.settings.rounds + 1):
@@ -77,7 +77,7 @@ class Stma(LanguagePolicy):
                 self._plan(situation, feedback, self.held_to(obs))
             action = self._planned[0] if self._planned else ""
             if not action:
-                break  # planning failed: nothing to criticise
+                break  # planning failed, so there is nothing to criticize
             feedback = self._criticism(action, situation, obs) if self.settings.critic else ""
             if not feedback:
                 break
@@ -92,7 +92,7 @@ class Stma(LanguagePolicy):
         return self.act_on(action, obs)
 
     def _plan(self, situation: dict[str, str], feedback: str, valid: tuple[str, ...]) -> None:
-        """Plan, for ``valid`` actions if there are any; on failure keep the subgoal alone."""
+        """Make a plan, of ``valid`` actions if there are any; on failure, keep only the subgoal."""
 
         def answer() -> tuple[str, list[str]]:
             schema = plan_schema(valid)
@@ -120,7 +120,7 @@ class Stma(LanguagePolicy):
 
 @functools.lru_cache(maxsize=64)
 def plan_schema(valid: tuple[str, ...]) -> Any:
-    """Return the form of a plan of valid actions, or of any if there are none."""
+    """Return the schema of a plan of valid actions, or of any actions if none are listed."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     action: Any = Literal[valid] if valid else str
     actions = Annotated[list[action], pydantic.Field(min_length=1)]
@@ -131,7 +131,7 @@ def plan_schema(valid: tuple[str, ...]) -> Any:
 
 @functools.cache
 def verdict_schema() -> Any:
-    """Return the form of the critic's verdict."""
+    """Return the schema of the critic's verdict."""
     pydantic = require("pydantic", "llm", "answers in JSON")
     return pydantic.create_model(
         "Verdict", thought=(str, ...), suitable=(bool, ...), feedback=(str, "")

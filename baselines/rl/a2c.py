@@ -1,4 +1,4 @@
-"""Advantage actor-critic over valid actions with graph features, in the manner of KG-A2C."""
+"""Advantage actor-critic over valid actions with graph features, similar to KG-A2C."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class A2cSettings(BagSettings):
 
 
 class Scenes(NamedTuple):
-    """Distinct bags of several observations, and the places of situations and actions in them.
+    """A batch of observations: distinct bags, and the indices of situations and actions.
 
-    ``counts`` are the actions of each observation, ``actions`` those of all end to end.
+    ``counts`` has the number of actions by observation; ``actions`` concatenates all of them.
     """
 
     bags: list[Any]
@@ -49,7 +49,7 @@ class Scenes(NamedTuple):
 
 
 def scenes_of(seen: list[ObservationBags]) -> Scenes:
-    """Number the distinct bags of some observations as they come."""
+    """Number the distinct bags of observations in order."""
     place: dict[Any, int] = {}
     places = [[place.setdefault(bag, len(place)) for bag in one.bags] for one in seen]
     return Scenes(
@@ -61,9 +61,9 @@ def scenes_of(seen: list[ObservationBags]) -> Scenes:
 
 
 class ActorCritic(torch.nn.Module):
-    """Both heads over one encoder.
+    """A network with two heads over one encoder.
 
-    The critic sees the situation and the best that each unit finds among the actions.
+    The critic sees the situation and the maximum of each unit over the actions.
     """
 
     def __init__(self, settings: A2cSettings):
@@ -89,13 +89,13 @@ class ActorCritic(torch.nn.Module):
         mixed = torch.relu(s[rows] + a)
         logits = s.new_full((len(counts), int(counts.max())), NEVER)
         logits[rows, columns] = self.actor(mixed).squeeze(1)
-        # Nothing in ``mixed`` is negative.
+        # ``mixed`` has no negative values
         best = torch.zeros_like(s).scatter_reduce(0, rows[:, None].expand_as(mixed), mixed, "amax")
         return LogitTable(logits, self.critic(best).squeeze(1))
 
 
 class A2cLearner(BagLearner):
-    """A learner of actor and critic; see the module."""
+    """An actor-critic learner; see the module."""
 
     name = "a2c"
     settings_class = A2cSettings
@@ -117,7 +117,7 @@ class A2cLearner(BagLearner):
             logits = self.table(seen).logits.cpu().numpy().astype(np.float64)
         if explore:
             logits += self.rng.gumbel(size=logits.shape)
-        # Equal actions stay equal whatever else is in the batch: the first one is taken.
+        # equal actions get equal values in any batch, so the first one is taken
         return np.argmax(np.round(logits, 4), axis=1).tolist()
 
     def observe(self, slot: int, experience: Experience) -> None:
@@ -126,7 +126,7 @@ class A2cLearner(BagLearner):
         self.rollouts.add(slot, experience)
 
     def learn(self) -> dict[str, float]:
-        """Make one update when every slot has a whole rollout; then forget the rollouts."""
+        """Make one update once every slot has a full rollout; then clear the rollouts."""
         s = self.settings
         if not self.rollouts.ready(s.n_steps):
             return {}
@@ -139,10 +139,10 @@ class A2cLearner(BagLearner):
         return {"updates": float(self.updates), **logged}
 
     def progress(self) -> dict[str, Any]:
-        """Return also the rollouts under way."""
+        """Also return the unfinished rollouts."""
         return super().progress() | self.rollouts.state(self.pack)
 
     def load_progress(self, state: dict[str, Any]) -> None:
-        """Replace them."""
+        """Also load the unfinished rollouts."""
         super().load_progress(state)
         self.rollouts.load_state(state, self.unpack)

@@ -58,12 +58,12 @@ class BcSettings(DrrnSettings):
 
 
 class Taught(NamedTuple):
-    """An observation as DRRN sees it, with the teacher's advice.
+    """DRRN's encoding of an observation, with the teacher's advice.
 
     Attributes:
-        seen: DRRN's part.
-        actions: The valid actions; empty while evaluating, as all below.
-        label: Index of the teacher's action; -1 where it named none that is valid.
+        seen: DRRN's encoding.
+        actions: The valid actions; empty while evaluating, as are the fields below.
+        label: Index of the teacher's action; -1 if it named no valid one.
         advice: The teacher's action and plan.
     """
 
@@ -74,7 +74,7 @@ class Taught(NamedTuple):
 
 
 class BcLearner(DrrnLearner):
-    """A learner from a teacher, then by reward; see the module."""
+    """A learner that imitates a teacher, then learns by reward; see the module."""
 
     name = "bc"
     settings_class = BcSettings
@@ -83,7 +83,7 @@ class BcLearner(DrrnLearner):
     def __init__(self, settings: BcSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
         self.teacher: PlannerTeacher | RecordedTeacher | None = None
-        # Its own store: shown states stay when the replay forgets.
+        # a separate store, since shown states outlive the replay
         self.shown_bags = BagStore()
         self.labelled: list[tuple[Ints, int]] = []
 
@@ -123,7 +123,7 @@ class BcLearner(DrrnLearner):
 
     @property
     def beta(self) -> float:
-        """Return the present share of the teacher's actions."""
+        """Return the present probability of following the teacher."""
         s = self.settings
         if self.reinforces:
             return 0.0
@@ -135,7 +135,7 @@ class BcLearner(DrrnLearner):
         return bool(self.settings.rl_after) and self.steps >= self.settings.rl_after
 
     def act(self, seen: list[Any], *, explore: bool) -> list[int]:
-        """Choose as DRRN, except for the teacher's share."""
+        """Choose as DRRN, or follow the teacher."""
         chosen = super().act([one.seen for one in seen], explore=explore)
         beta = self.beta if explore else 0.0
         if beta:
@@ -155,14 +155,14 @@ class BcLearner(DrrnLearner):
             self.labelled.append((self.shown_bags.add(taught.seen.bags), taught.label))
 
     def update(self) -> dict[str, float]:
-        """Make one update by cloning, or by RL with cloning between; return what to log."""
+        """Make one update by cloning, or by RL interleaved with cloning; return what to log."""
         if not self.reinforces:
             if not self.labelled:
                 self.updates += 1
                 return {"updates": float(self.updates)}
             logged = self._clone()
             self.updates += 1
-            # So that RL begins with the clone's own estimates.
+            # RL starts from the clone's estimates
             self.target.load_state_dict(self.online.state_dict())
             return {"updates": float(self.updates), "beta": self.beta, **logged}
         logged = super().update()
@@ -172,7 +172,7 @@ class BcLearner(DrrnLearner):
         return logged
 
     def _clone(self) -> dict[str, float]:
-        """Make one update by cross-entropy on states drawn evenly."""
+        """Make one update by cross-entropy on uniformly drawn states."""
         s = self.settings
         drawn = self.rng.integers(len(self.labelled), size=s.batch)
         shown, labels = zip(*(self.labelled[number] for number in drawn), strict=True)
@@ -189,12 +189,12 @@ class BcLearner(DrrnLearner):
     # ------------------------------------------------------------ checkpoints
 
     def progress(self) -> dict[str, Any]:
-        """Return also the shown states."""
+        """Also return the shown states."""
         shown = {"shown": self.shown_bags.state(), "labelled": self.labelled}
         return super().progress() | shown
 
     def load_progress(self, state: dict[str, Any]) -> None:
-        """Replace them."""
+        """Also load the shown states."""
         super().load_progress(state)
         self.shown_bags = BagStore(state["shown"])
         self.labelled = [(np.array(obs), label) for obs, label in state["labelled"]]

@@ -67,7 +67,7 @@ class QNetwork(torch.nn.Module):
         self.head = torch.nn.Linear(settings.hidden, 1)
 
     def forward(self, bags: list[Any], states: Ints, actions: Ints) -> torch.Tensor:
-        """Return the values of pairs, each the places of situation and action among the bags."""
+        """Return the values of pairs, given as indices of situation and action among the bags."""
         encoded = self.encoder(Batch.of(bags))
         numbers = (*np.unique(states, return_inverse=True), actions)
         used, where, acts = (torch.from_numpy(n).to(encoded.device) for n in numbers)
@@ -77,9 +77,9 @@ class QNetwork(torch.nn.Module):
 
 
 class StoredTransition(NamedTuple):
-    """A transition over up to n steps; at the end ``next_obs`` is None and ``discount`` 0.
+    """A transition over up to n steps; at a game's end ``next_obs`` is None, ``discount`` 0.
 
-    An observation is the numbers of its bags: that of the situation, then that of each action.
+    An observation has the numbers of its bags, the situation's first, then each action's.
     """
 
     obs: Ints
@@ -97,11 +97,11 @@ class NStep:
         self.steps = deque(steps)  # the oldest first
 
     def add(self, obs: Ints, later: Ints | None, step: Experience) -> list[StoredTransition]:
-        """Add a step; return the transitions that it completes, oldest first."""
+        """Add a step; return the completed transitions, oldest first."""
         if step.terminated or not step.truncated:
             self.steps.append((obs, step.action, step.reward))
         else:
-            later = obs  # the outcome of a cut step is unknown
+            later = obs  # the outcome of a truncated step is unknown
         over = step.terminated or step.truncated
         complete = len(self.steps) if over else max(len(self.steps) - self.n + 1, 0)
         return [self._oldest(None if step.terminated else later) for _ in range(complete)]
@@ -117,7 +117,7 @@ class NStep:
 
 
 class Sample(NamedTuple):
-    """Transitions drawn, with their places and importance weights, of shape (batch,)."""
+    """Drawn transitions with their indices and importance weights, of shape (batch,)."""
 
     places: Ints
     weights: Floats
@@ -127,9 +127,9 @@ class Sample(NamedTuple):
 class Replay:
     """A ring of transitions, drawn in proportion to ``priority ** alpha`` (Schaul et al. 2016).
 
-    A new transition gets the largest priority so far, so that each is drawn soon. A draw takes the
-    running sum of all: with numpy no slower than a sum tree at the sizes of our trainings.
-    ``epsilon`` is added to every priority, so that none is zero.
+    A new transition gets the largest priority so far, to be drawn soon. A draw computes the
+    cumulative sum, which numpy does as fast as a sum tree at these sizes. ``epsilon`` is added to
+    every priority, so that none is zero.
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
@@ -144,16 +144,16 @@ class Replay:
         return len(self.transitions)
 
     def add(self, stored: StoredTransition) -> None:
-        """Put a transition in the place of the oldest."""
+        """Add a transition, replacing the oldest if full."""
         place = self._next
         self.transitions[place : place + 1] = [stored]
         self._shares[place] = self._largest**self.alpha
         self._next = (place + 1) % self.capacity
 
     def draw(self, batch: int, beta: float, rng: np.random.Generator) -> Sample:
-        """Draw transitions, one from each of ``batch`` equal shares of the priorities' sum.
+        """Draw a transition from each of ``batch`` equal segments of the priorities' sum.
 
-        ``beta`` in [0, 1] corrects the uneven draw by importance sampling.
+        ``beta`` in [0, 1] sets the correction by importance sampling.
         """
         if not self.transitions:
             raise InvalidArgumentError("expected a replay with transitions, got an empty one")
@@ -171,7 +171,7 @@ class Replay:
         self._shares[places] = priorities**self.alpha
 
     def state(self) -> dict[str, Any]:
-        """Return JSON-able values, except that observations are arrays.
+        """Return JSON-able values, with observations as arrays.
 
         A transition is drawn in proportion to its entry in ``shares``.
         """
@@ -180,7 +180,7 @@ class Replay:
         return {"transitions": self.transitions, "shares": shares, **numbers}
 
     def load_state(self, record: dict[str, Any]) -> None:
-        """Replace everything by what :meth:`state` returned."""
+        """Load what :meth:`state` returned."""
         self.transitions = [
             StoredTransition(np.array(obs), action, reward, later and np.array(later), discount)
             for obs, action, reward, later, discount in record["transitions"]
@@ -190,7 +190,7 @@ class Replay:
 
 
 class DrrnLearner(BagLearner):
-    """A learner of Q by double DQN; see the module."""
+    """A learner by double DQN; see the module."""
 
     name = "drrn"
     settings_class = DrrnSettings
@@ -208,20 +208,20 @@ class DrrnLearner(BagLearner):
 
     @property
     def epsilon(self) -> float:
-        """Return the present share of random actions."""
+        """Return the present probability of a random action."""
         s = self.settings
         done = min(self.steps / max(s.epsilon_steps, 1), 1.0)
         return s.epsilon_start + done * (s.epsilon_end - s.epsilon_start)
 
     def act(self, seen: list[ObservationBags], *, explore: bool) -> list[int]:
-        """Choose greedily; to explore, a share of actions at random."""
+        """Choose greedily, or at random with probability epsilon to explore."""
         chosen = [-1] * len(seen)
         for i, one in enumerate(seen if explore else ()):
             if self.rng.random() < self.epsilon:
                 chosen[i] = int(self.rng.integers(len(one.bags) - 1))
         greedy = [i for i, choice in enumerate(chosen) if choice < 0]
         for i, values in zip(greedy, self.values([seen[i] for i in greedy]), strict=True):
-            # Equal actions stay equal whatever else is in the batch: the first one is taken.
+            # equal actions get equal values in any batch, so the first one is taken
             chosen[i] = int(np.argmax(np.round(values.astype(float), 4)))
         return chosen
 
@@ -247,7 +247,7 @@ class DrrnLearner(BagLearner):
         for complete in queue.add(obs, None if over else self.bags.add(e.next_seen.bags), e):
             self.replay.add(complete)
         if self.steps % self.replay.capacity == 0:
-            # The replay has overwritten the others.
+            # the replay has overwritten the others
             stored = [obs for t in self.replay.transitions for obs in (t.obs, t.next_obs)]
             queued = [obs for queue in self.slots.values() for obs, _, _ in queue.steps]
             self.bags.keep([obs for obs in stored + queued if obs is not None])
@@ -262,7 +262,7 @@ class DrrnLearner(BagLearner):
         return logged
 
     def update(self) -> dict[str, float]:
-        """Make one update on transitions drawn from the replay; return what to log."""
+        """Make one update on drawn transitions; return what to log."""
         s = self.settings
         drawn = self.replay.draw(s.batch, s.beta, self.rng)
         transitions = drawn.transitions
@@ -288,7 +288,7 @@ class DrrnLearner(BagLearner):
         }
 
     def next_values(self, transitions: list[StoredTransition]) -> NDArray[np.float64]:
-        """Return the values of next states; the online network chooses, the target values it."""
+        """Return the values of next states: the online network chooses, the target evaluates."""
         found = np.zeros(len(transitions))
         later = {n: t.next_obs for n, t in enumerate(transitions) if t.next_obs is not None}
         if later:

@@ -85,7 +85,7 @@ class Order(Aim):
     source: str = ""
 
 
-class _Request(NamedTuple):
+class _ActionRequest(NamedTuple):
     """A clause that requests an action; ``way`` is the direction that it names, or empty."""
 
     verb: str
@@ -94,7 +94,7 @@ class _Request(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _requests_in(text: str) -> tuple[_Request, ...]:
+def _requests_in(text: str) -> tuple[_ActionRequest, ...]:
     found = []
     before = ""
     for clause in _CLAUSE.split(text.lower()):
@@ -117,7 +117,7 @@ def _requests_in(text: str) -> tuple[_Request, ...]:
         if not verb:
             continue
         if verb != "go" or way:
-            found.append(_Request(verb, " ".join(clause.split()), way))
+            found.append(_ActionRequest(verb, " ".join(clause.split()), way))
     return tuple(found)
 
 
@@ -163,7 +163,7 @@ def run_errands(beliefs: Beliefs) -> Iterator[Move]:
                 yield Move(action, Aim(f"read {last.source} again"))
 
 
-def _requests_of_texts(beliefs: Beliefs) -> Iterator[tuple[str, _Request]]:
+def _requests_of_texts(beliefs: Beliefs) -> Iterator[tuple[str, _ActionRequest]]:
     """Yield requests of texts with their source, without directions and states."""
     aside = _COOKING_VERBS if beliefs.ingredients() else ()
     for subject, relation, text in beliefs.graph.live():
@@ -192,7 +192,7 @@ def carry(beliefs: Beliefs) -> Iterator[Move]:
                     yield from if_any(go_to(beliefs, place, Aim(f"bring {thing} to {place}")))
 
 
-def _drop_room(request: _Request) -> str | None:
+def _drop_room(request: _ActionRequest) -> str | None:
     """Return the room to drop an object in; empty for any room, None for no drop."""
     floor = _FLOOR.search(request.text) if request.verb == "drop" else None
     return request.text[floor.end() :].strip() if floor else None
@@ -225,7 +225,7 @@ def _quoted_actions(beliefs: Beliefs) -> Iterator[str]:
             yield action
 
 
-def _action_for(beliefs: Beliefs, request: _Request) -> str:
+def _action_for(beliefs: Beliefs, request: _ActionRequest) -> str:
     if request.way:
         action = f"go {request.way}"
         return action if action in beliefs.actions else ""
@@ -250,7 +250,7 @@ def _action_for(beliefs: Beliefs, request: _Request) -> str:
     return best
 
 
-def _is_done(beliefs: Beliefs, request: _Request) -> bool:
+def _is_done(beliefs: Beliefs, request: _ActionRequest) -> bool:
     if request.verb == "take":
         return any(beliefs.is_named(thing, request.text) for thing in beliefs.held())
     states = _STATES_AFTER.get(request.verb, ())
