@@ -1,4 +1,4 @@
-"""Build the page of a comparison: filters, figures and tables, to filter and to export."""
+"""Build the page of a comparison, with figures and tables to filter and to export."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TITLES = ("Environment", "Memory", "Policy")
 
 
 class Section(NamedTuple):
-    """A part of a comparison: sentences, then figures; ``stem`` ends the names of exports."""
+    """A section of a comparison: sentences and figures; ``stem`` ends the names of exports."""
 
     title: str
     stem: str
@@ -36,7 +36,7 @@ class TitledTable(NamedTuple):
 
 
 def comparison_page(main: str) -> str:
-    """Return a comparison as a page that needs nothing else."""
+    """Return a comparison as a self-contained page."""
     body = frame("Results", f'<div class="page">{main}</div>')
     return inline_page("gym-memory results", body, COMPARISON)
 
@@ -86,7 +86,7 @@ def _figure_html(figure: Figure, stem: str) -> str:
         f'aria-label="{text(figure.title)} as {form.upper()}">{form.upper()}</button>'
         for form in ("png", "svg", "csv")
     )
-    # Data that cannot end its element; the page's script decodes it.
+    # encoded, so data cannot end its element; the page's script decodes it
     data = json.dumps(figure.csv).replace("<", "\\u003c")
     return (
         f'<figure data-name="{text(figure.name)}-{stem}"><figcaption>'
@@ -98,7 +98,7 @@ def _figure_html(figure: Figure, stem: str) -> str:
 
 
 def wide_table(shown: TitledTable) -> str:
-    """Return a table that scrolls on its own where the page is narrow."""
+    """Return a table that scrolls horizontally on a narrow page."""
     return (
         f'<section class="card"><h2>{shown.title}</h2><div class="scroll" tabindex="0" '
         f'role="region" aria-label="{shown.title}">{shown.html}</div></section>'

@@ -1,4 +1,4 @@
-"""Write foreign text so that it stays text: in HTML, in JSON and on a terminal."""
+"""Escape foreign text for HTML, JSON and terminals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def visible(value: object) -> str:
-    r"""Write out characters that cannot be seen in a text, or reverse its direction.
+    r"""Replace invisible characters, and those that reverse the text direction, by their codes.
 
     >>> visible("a\x1b[0mb")
     'a⟨U+001B⟩[0mb'
@@ -25,7 +25,7 @@ def visible(value: object) -> str:
 
 
 def json_visible(value: str) -> str:
-    r"""Escape the same characters in a JSON text, which keeps its meaning.
+    r"""Escape the same characters in a JSON text, without changing its value.
 
     >>> json_visible('"a\x9b0m"')
     '"a\\u009b0m"'
@@ -34,7 +34,7 @@ def json_visible(value: str) -> str:
 
 
 def without_tags(document: str) -> str:
-    """Return a Markdown document whose names and texts are no HTML.
+    """Escape HTML tags in a Markdown document.
 
     >>> without_tags("a < b, <b>c</b>")
     'a < b, &lt;b>c&lt;/b>'
@@ -43,7 +43,7 @@ def without_tags(document: str) -> str:
 
 
 def text(value: object, limit: int = 0) -> str:
-    """Return a text as HTML that shows it; ``limit`` cuts it after so many characters.
+    """Escape a text for HTML; ``limit`` cuts it after a number of characters.
 
     >>> text("<b>")
     '&lt;b&gt;'
@@ -52,7 +52,7 @@ def text(value: object, limit: int = 0) -> str:
 
 
 def cut(value: str, limit: int = 160) -> str:
-    """Return the beginning of a text.
+    """Truncate a text.
 
     >>> cut("abcdef", 4)
     'abc…'

@@ -19,7 +19,7 @@ Curves = Mapping[tuple[str, str], Mapping[str, tuple[Points, Points]]]
 
 
 class LabelledRow(Protocol):
-    """A row that a figure labels with environment, memory and policy."""
+    """A row with an environment, a memory and a policy as labels."""
 
     @property
     def env(self) -> str:
@@ -35,7 +35,7 @@ class LabelledRow(Protocol):
 
 
 class ScoredRow(LabelledRow, Protocol):
-    """A mean score as figures need it: of ``n`` jobs, with its 95 % interval."""
+    """A mean score of ``n`` jobs with its 95 % interval."""
 
     @property
     def n(self) -> int:
@@ -51,7 +51,7 @@ class ScoredRow(LabelledRow, Protocol):
 
     @property
     def tokens(self) -> float | None:
-        """Return the tokens recalled an observation."""
+        """Return the recalled tokens per observation."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -59,7 +59,7 @@ class ScoredRow(LabelledRow, Protocol):
 
     @property
     def budget(self) -> int:
-        """Return the limit of tokens."""
+        """Return the token limit."""
 
 
 class SweptScores(LabelledRow, Protocol):
@@ -76,13 +76,13 @@ _OWN_COLOUR = (
     *("amem", "evotest", "expel", "exprag", "exprecent", "fusion", "memp", "memrl", "notes"),
     *("playbook", "reasoningbank", "simutil", "skills", "workflows"),
 )
-"""Memories in the order of :data:`.PALETTE`, so that each has one colour in every picture."""
+"""Memories in the order of :data:`.PALETTE`, so each has the same colour in all pictures."""
 
 
 def colours(memories: Iterable[str]) -> dict[str, int]:
-    """Return the colour of each memory: its own in every picture, the next free if that is taken.
+    """Return the colour of each memory: its own, or the next free one if taken.
 
-    A memory without a place in the list, and one with parameters, has a colour by its text.
+    Memories that are not listed, or have parameters, get a colour from their spec.
     """
     order = list(dict.fromkeys(memories))
     found: dict[str, int] = {}
@@ -95,12 +95,12 @@ def colours(memories: Iterable[str]) -> dict[str, int]:
 
 
 def place(row: ScoredRow) -> float:
-    """Return where a score belongs among budgets: at the limit, or the tokens taken if more."""
+    """Return the position of a score among budgets: the limit, or the tokens if more."""
     return max(row.budget, row.tokens or 0.0, 1.0)
 
 
 def score_figure(rows: Sequence[ScoredRow], colour: Mapping[str, int]) -> Figure:
-    """Return the mean score of every combination with its interval, a panel an environment."""
+    """Draw the mean score of every combination with its interval, one panel per environment."""
     panels = []
     for env in dict.fromkeys(row.env for row in rows):
         own = [row for row in rows if row.env == env]
@@ -168,7 +168,7 @@ def _score_panel(env: str, rows: Sequence[ScoredRow], colour: Mapping[str, int])
 
 
 def budget_figure(sweep: Sequence[SweptScores], colour: Mapping[str, int]) -> Figure:
-    """Return score against token budget, a panel an environment and policy."""
+    """Draw score against token budget, one panel per environment and policy."""
     panels: dict[tuple[str, str], list[Line]] = {}
     for curve in sweep:
         rows = sorted(curve.points, key=place)
@@ -196,7 +196,7 @@ def curves_figure(
     *,
     steps: bool = False,
 ) -> Figure:
-    """Return curves with their bands, a panel an environment and policy."""
+    """Draw curves with their bands, one panel per environment and policy."""
     panels = []
     for (env, policy), memories in curves.items():
         lines = [
@@ -211,7 +211,7 @@ def curves_figure(
 
 
 def cost_figures(rows: Sequence[ScoredRow], colour: Mapping[str, int]) -> list[Figure]:
-    """Return score against memory tokens, and against money where any was spent."""
+    """Draw score against memory tokens, and against cost if there is any."""
     found = [
         _scatter(
             "tokens", "Memory tokens against score", "tokens of the recalled memory",
@@ -251,9 +251,9 @@ _GAIN, _LOSS = 1, 11
 
 
 class HeatMap(NamedTuple):
-    """Values of one memory and policy from environments to tests, in [-1, 1].
+    """Values, in [-1, 1], of one memory and policy by environment and test.
 
-    ``rows`` and ``columns`` are pairs of a key and its short name; ``sign`` is a format.
+    ``rows`` and ``columns`` have pairs of a key and its short name; ``sign`` is a number format.
     """
 
     memory: str
@@ -265,7 +265,7 @@ class HeatMap(NamedTuple):
 
 
 def heat_figure(title: str, maps: Sequence[HeatMap]) -> Figure:
-    """Return a panel of coloured cells for each memory and policy."""
+    """Draw a panel of coloured cells for each memory and policy."""
     points = [
         (own.policy, own.memory, env, test, f"{own.values[env, test]:.6f}")
         for own in maps

@@ -1,4 +1,4 @@
-"""Draw a forest plot: a row for each name, its mean with an interval, and a dot for each part."""
+"""Draw a forest plot, with a row per name: its mean with an interval, and a dot per part."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _WIDTH, _LEFT, _RIGHT, _LINE = 760, 190, 120, 20
 _DOT, _MEAN = 4.0, 5.5
 _MEAN_COLOUR, _FIRST_COLOUR = 14, 1
 _LARGE = 10.0
-"""Numbers from this on are written without decimals."""
+"""Least number to be written without decimals."""
 
 
 class ForestRow(NamedTuple):
-    """A mean, its 95 % interval and the values of its parts, by name."""
+    """A mean with its 95 % interval and the values of its parts by name."""
 
     name: str
     mean: float
@@ -35,9 +35,9 @@ def forest_figure(
     parts: Sequence[str],
     unit: str,
 ) -> Figure:
-    """Return one panel, headed by what is measured ``along`` it, with a line at 0.
+    """Draw one panel, with the name of the measure (``along``) as heading and a line at 0.
 
-    The legend is in the panel: ``parts`` in this order, and the ``unit`` of the intervals. A single
+    The panel includes the legend: ``parts`` in order, and the ``unit`` of the intervals. A single
     part is not drawn.
     """
     points = [

@@ -25,7 +25,7 @@ def table(
     numbers: Iterable[str] = (),
     marked: Iterable[str] = (),
 ) -> str:
-    """Return a table of texts; columns named in ``numbers`` are set to the right, intervals whole.
+    """Return a table of texts; columns in ``numbers`` are right-aligned, and intervals unbroken.
 
     Rows whose first cell is in ``marked`` are highlighted.
     """
@@ -48,7 +48,7 @@ def table(
 
 
 def observation_table(name: str, obs: Mapping[str, Any]) -> str:
-    """Show the parts of an observation; empty before the first reset."""
+    """Return the parts of an observation as a table; empty before the first reset."""
     if not obs:
         return f"<p>{text(f'{name}: call reset() to start an episode')}</p>"
     rows = [
@@ -59,7 +59,7 @@ def observation_table(name: str, obs: Mapping[str, Any]) -> str:
 
 
 def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) -> str:
-    """Show the sizes of a memory and, if it keeps a graph, its first 200 live facts."""
+    """Return the sizes of a memory and, if it has a graph, its first 200 live facts."""
     counts = {
         "facts": stats.facts, "live facts": stats.live_facts, "episodes": stats.episodes,
         "lessons": stats.lessons,
@@ -78,20 +78,20 @@ def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) 
 
 
 class Assets(NamedTuple):
-    """Scripts and styles of a page, each as a package and the name of a file in it."""
+    """Scripts and styles of a page, each as a package and a file name."""
 
     scripts: tuple[tuple[str, str], ...] = ()
     styles: tuple[tuple[str, str], ...] = (("gym_memory.draw", "style.css"),)
 
 
 def packed(value: Any) -> str:
-    """Return a value as base64 of gzip of JSON; the same value gives the same text."""
+    """Encode a value as base64 of gzipped JSON, deterministically."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
 def frame(title: str, main: str, links: Iterable[tuple[str, str]] = ()) -> str:
-    """Return the bar on top of a page, with links to other pages, and its main part."""
+    """Return the main part of a page below a bar with links to other pages."""
     anchors = "".join(f'<a href="{text(href)}">{text(name)}</a>' for name, href in links)
     nav = f'<nav aria-label="Pages">{anchors}</nav>' if anchors else ""
     return (
@@ -104,9 +104,9 @@ def frame(title: str, main: str, links: Iterable[tuple[str, str]] = ()) -> str:
 def inline_page(
     title: str, body: str, assets: Assets, data: Mapping[str, str] | None = None
 ) -> str:
-    """Return a page that needs nothing else, to be opened from a disk.
+    """Return a self-contained page, to be opened from disk.
 
-    ``data`` maps names to texts of base64, for ``<script type="text/plain" id=NAME>``.
+    ``data`` maps names to base64 texts, for ``<script type="text/plain" id=NAME>``.
     """
     scripts = [_static(*name) for name in assets.scripts]
     styles = [_static(*name) for name in assets.styles]
@@ -131,7 +131,7 @@ def inline_page(
 
 
 def linked_page(title: str, body: str, assets: Assets) -> str:
-    """Return a page whose scripts and styles the server gives under ``/static/``."""
+    """Return a page with scripts and styles served under ``/static/``."""
     head = [
         f'<link rel="stylesheet" href="/static/{name}"{_sheet_id(n)}>'
         for n, (_, name) in enumerate(assets.styles)
@@ -142,7 +142,7 @@ def linked_page(title: str, body: str, assets: Assets) -> str:
 
 
 def _sheet_id(number: int) -> str:
-    # The graph library adds a style of its own unless it finds this id; ours has the rule.
+    # without this id, the graph library would add a style element of its own
     return "" if number else ' id="__________cytoscape_stylesheet"'
 
 

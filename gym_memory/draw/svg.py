@@ -30,7 +30,7 @@ PALETTE = (
     *("#008b8b", "#c71585", "#556b2f", "#8b4513", "#483d8b", "#2e8b57", "#cd5c5c", "#d2691e"),
     *("#33691e", "#607d8b"),
 )
-"""Colours that colour-blind readers can distinguish; ``--c0`` and so on in style.css."""
+"""Colours that colour-blind readers can distinguish, also in style.css (``--c0``, ...)."""
 WIDTH, HEIGHT = 380, 210
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 26, 34
 _MOST_BANDS = 6
@@ -45,7 +45,7 @@ _STYLE = (
 
 
 class Figure(NamedTuple):
-    """A figure: its panels as SVG, and its points as CSV with a header."""
+    """A figure, with panels as SVG and points as CSV with a header."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ class Figure(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a panel: labels, points ``(x, y)``, and a band ``(low, high)`` for each point."""
+    """A line of a panel, with labels, points ``(x, y)``, and a band ``(low, high)`` per point."""
 
     env: str
     memory: str
@@ -66,7 +66,7 @@ class Line(NamedTuple):
 
 
 def short_spec(spec: str) -> str:
-    """Return a spec without addresses of servers and stores.
+    """Shorten a spec by dropping addresses of servers and stores.
 
     >>> short_spec("ariadne?base_url=http://localhost:8000/v1&model=qwen")
     'ariadne?model=qwen'
@@ -85,7 +85,7 @@ def _without_address(value: Any) -> Any:
 
 
 def short_label(spec: str, width: int = 22) -> str:
-    r"""Return a spec on a few short lines: the name, then its values.
+    r"""Return a spec on a few short lines: its name, then its values.
 
     >>> short_label("Cooking?level=medium&split=test")
     'Cooking\nmedium, test'
@@ -102,7 +102,7 @@ def short_label(spec: str, width: int = 22) -> str:
 
 
 def label_of(spec: str) -> str:
-    """Return a spec on one line, without the names of its parameters; nothing of none."""
+    """Return a spec on one line, without the names of its parameters; empty for ``none``."""
     return short_label(spec, 60).replace("\n", ", ") if spec else ""
 
 
@@ -149,7 +149,7 @@ def _size(panel: str) -> tuple[float, float]:
 
 
 def attributes(env: str, memory: str, policy: str) -> str:
-    """Return the attributes by which a page finds the marks of an environment, memory, policy."""
+    """Return the attributes for finding the marks of an environment, memory and policy."""
     names = {"env": env, "memory": memory, "policy": policy}
     return " ".join(f'data-{key}="{text(value)}"' for key, value in names.items() if value)
 
@@ -169,7 +169,7 @@ def number(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number of an axis: 1500 as 1.5k."""
+    """Format a number of an axis: 1500 as 1.5k."""
     for size, unit in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:g}{unit}"
@@ -218,9 +218,9 @@ def line_figure(
     at: Mapping[float, str] | None = None,
     start: float | None = None,
 ) -> Figure:
-    """Draw lines in panels, a title and its lines each.
+    """Draw panels, each with a title and lines.
 
-    ``span`` is the axis of values, wider where a point is outside. ``steps``: a value holds until
+    ``span`` is the axis of values, widened to include all points. ``steps``: a value holds until
     the next place; ``log``: places are shown at their logarithm; ``at``: places to be labelled;
     ``start``: a place that is shown in any case.
     """
@@ -292,7 +292,7 @@ def _line_panel(
 
 
 def _point_label(name: str, x: float, y: float, taken: list[tuple[float, float, float]]) -> str:
-    """Return a name near a point, clear of the names and points in ``taken``; or nothing."""
+    """Return a label near a point that avoids all of ``taken``; empty if there is no room."""
     wide = 6.0 * min(len(name), 20)
     beside = [left for left in (x + 7, x - 7 - wide) if left > LEFT and left + wide < WIDTH]
     rows = range(-int((y - TOP) // 11), int((HEIGHT - BOTTOM - y) // 11) + 1)
@@ -331,7 +331,7 @@ def axes(
     up: Sequence[float],
     name: str,
 ) -> str:
-    """Return grid lines, labelled values and the name of the axis below."""
+    """Return grid lines, axis values and the name of the horizontal axis."""
     parts = []
     for value in up:
         _, y = at(next(iter(along)), value)
@@ -365,7 +365,7 @@ def svg(width: float, height: float, heading: str, env: str, policy: str, body: 
 
 
 def _heading(heading: str, width: float) -> str:
-    """Return a heading that is never cut: in a smaller size where it is long."""
+    """Return a heading, in a smaller size if it is long."""
     size = min(12.5, (width - 8) / max(len(heading), 1) / 0.64)
     length = f' textLength="{number(width - 8)}" lengthAdjust="spacingAndGlyphs"'
     fitted = length if size < 8 else ""

@@ -1,4 +1,4 @@
-"""Panels: fixed lists of tasks with digests of what an agent sees, for numbers to be cited."""
+"""Panels: fixed lists of tasks with digests of their texts, for citable numbers."""
 
 from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names
 

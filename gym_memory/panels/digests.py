@@ -1,4 +1,4 @@
-"""Digests of what an agent sees of a task, and how an installation differs from a panel."""
+"""Digest the texts of a task, and compare an installation with a panel."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["FILE", "MOST_STEPS", "TextDifference", "check_panel", "content_of", 
 __all__ += ["observe", "shown"]
 
 FILE = "md5:"
-"""Mark of a task whose content is a story file."""
+"""Prefix of the content digest of a task from a story file."""
 MOST_STEPS = 100
-"""Steps of a walkthrough that are digested."""
-_BLIND_STEPS = 20
-"""Steps that are digested where a world has no walkthrough."""
+"""Most steps of a walkthrough to digest."""
+_STEPS_WITHOUT_WALKTHROUGH = 20
+"""Steps to digest if a world has no walkthrough."""
 
 
 class TextDifference(NamedTuple):
-    """A text that is not the panel's, with the text of this installation.
+    """A text of this installation that differs from the panel's.
 
-    ``step`` 0 is the reset. Other parts are "file", a story with another MD5, and "task", one that
-    could not be played, with the reason.
+    ``step`` 0 is the reset. Other parts are "file", for a story with another MD5, and "task", for
+    one that could not be played, with the reason.
     """
 
     task_id: str
@@ -42,7 +42,7 @@ def _digest(text: str) -> str:
 
 
 def texts(obs: Mapping[str, Any], step: int) -> tuple[str, str, str]:
-    """Return the parts of an observation as texts; the goal precedes the first."""
+    """Return the parts of an observation as texts; the first step includes the goal."""
     text = obs["text"] if step else f"{obs['task']}\n\n{obs['text']}"
     return text, obs["inventory"], "\n".join(obs["valid_actions"])
 
@@ -57,13 +57,13 @@ def observe(
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the observations of a task at reset and along a way, by default its walkthrough.
 
-    Without a walkthrough, the digest of task and step chooses among the valid actions; ``way_of``
-    is another task whose choices are made.
+    Without a walkthrough, the digest of task and step selects valid actions; ``way_of`` is another
+    task whose selection to use.
     """
     obs, _ = env.reset(options={"task_id": task_id})
     yield obs
     way = way or env.get_wrapper_attr("oracle")().walkthrough
-    for step in range(min(len(way), MOST_STEPS) or _BLIND_STEPS):
+    for step in range(min(len(way), MOST_STEPS) or _STEPS_WITHOUT_WALKTHROUGH):
         actions = env.get_wrapper_attr("valid_actions")() if not way else ()
         if not way and not actions:
             return
@@ -76,9 +76,9 @@ def observe(
 
 
 def content_of(env: gym.Env[Any, str], obs: Mapping[str, Any]) -> str:
-    """Return a digest of a task that has just begun: goal, first text and engine facts.
+    """Return a digest of a task at its start: goal, first text and engine facts.
 
-    It does not depend on the task's name, so it finds the same task under another one.
+    It does not depend on the task's name, so it identifies tasks across names.
     """
     facts = sorted(map(list, env.get_wrapper_attr("oracle")().facts))
     record = json.dumps([obs["task"], obs["text"], facts], sort_keys=True)
@@ -88,13 +88,13 @@ def content_of(env: gym.Env[Any, str], obs: Mapping[str, Any]) -> str:
 def check_panel(
     tasks: Iterable[PanelTask], env: gym.Env[Any, str]
 ) -> Iterator[tuple[PanelTask, list[TextDifference]]]:
-    """Play the way of each task in its world; yield it with the texts that differ."""
+    """Play the recorded actions of each task; yield the task with its differing texts."""
     for task in tasks:
         yield task, list(differences(env, task))
 
 
 def _other_file(env: gym.Env[Any, str], task: PanelTask) -> str:
-    """Return the MD5 of a task's story if it is not that of the panel's; else empty."""
+    """Return the MD5 of a task's story if it differs from the panel's; else empty."""
     if not task.content.startswith(FILE):
         return ""
     story = read_bytes(env.get_wrapper_attr("description")(task.task_id))
@@ -103,7 +103,7 @@ def _other_file(env: gym.Env[Any, str], task: PanelTask) -> str:
 
 
 def differences(env: gym.Env[Any, str], task: PanelTask) -> Iterator[TextDifference]:
-    """Play the way of a task in its world; yield what differs from the panel.
+    """Play the recorded actions of a task; yield the differences from the panel.
 
     Raises:
         MissingDependencyError: The game's package is not installed.

@@ -1,4 +1,4 @@
-"""Environment of a panel: its tasks in its order, under its settings, with checked texts."""
+"""An environment of a panel: its tasks, order and settings, with checked texts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gym_memory.panels.panel import Panel, PanelTask, load_panel
 __all__ = ["PanelEnv", "make_world"]
 
 _checked: set[tuple[str, str]] = set()
-"""Digest of a panel and task whose texts were found to be the panel's in this process."""
+"""Digests of panels with tasks whose texts were checked in this process."""
 
 
 def make_world(panel: Panel, world: Spec, **more: Any) -> gym.Env[Any, str]:
-    """Build a world of a panel; a setting ``$NAME`` is a folder that the user names."""
+    """Build a world of a panel; a setting ``$NAME`` is a folder from the environment."""
     settings = {**world.kwargs, **more}
     for key, value in settings.items():
         if isinstance(value, str) and value.startswith("$"):
@@ -37,7 +37,7 @@ def make_world(panel: Panel, world: Spec, **more: Any) -> gym.Env[Any, str]:
 
 
 class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """Tasks of a panel in the panel's order, under the panel's settings.
+    """An environment with a panel's tasks, order and settings.
 
     ``reset(seed=s)`` plays task ``s`` modulo their number, and a bare ``reset()`` the next one. In
     ``k`` vector environments ``reset(seed=0, options={"stride": k})`` makes it the ``k``-th next,
@@ -81,7 +81,7 @@ class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Return the splits to choose from: none."""
+        """Return no splits."""
         return ()
 
     def versions(self) -> dict[str, str]:
@@ -119,7 +119,7 @@ class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         return obs, self._named(info)
 
     def _check(self, task: PanelTask) -> None:
-        """Refuse a task whose texts, at reset or along its way, are not the panel's."""
+        """Raise an error if a task's texts differ from the panel's."""
         key = self.panel.digest, task.task_id
         for found in differences(self.env, task) if key not in _checked else ():
             where = f"has, at step {found.step}," if found.step else "begins with"
@@ -148,7 +148,7 @@ class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
         return self._place, self.env.get_wrapper_attr("snapshot")()
 
     def restore(self, snapshot: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return to a snapshot and give its observation and info."""
+        """Restore a snapshot and return its observation and info."""
         self._place, state = snapshot
         self.env = self._world(self._task.env)
         obs, info = self.env.get_wrapper_attr("restore")(state)

@@ -1,4 +1,4 @@
-"""Leaks: tasks of a panel that are in a training split, and runs that mix both."""
+"""Find leaks: tasks of a panel that are also in a training split."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gym_memory.panels.panel import Panel, PanelTask, load_panel, panel_names
 __all__ = ["LeakReport", "find_leaks", "panels_with"]
 
 _TRAINING = ("train", "valid", "dev")
-"""Splits that learners train on and are chosen by."""
+"""Splits for training and for selecting learners."""
 
 
 class LeakReport(NamedTuple):
-    """Tasks of a training split, compared with panels by content.
+    """A comparison, by content, of a training split with panels.
 
     Attributes:
         world: A panel's world with the other split.
@@ -54,7 +54,7 @@ def find_leaks(panels: Iterable[Panel], most: int | None = None) -> Iterator[Lea
         first = {t.shown[0].text if t.shown else None for _, t in own if t.content}
         try:
             made = make_world(drawn_from, other)
-        except GymMemoryError:  # data of one split alone
+        except GymMemoryError:  # the data has one split only
             continue
         shared: list[tuple[str, str, str]] = []
         with contextlib.closing(made) as env:
@@ -71,7 +71,7 @@ def find_leaks(panels: Iterable[Panel], most: int | None = None) -> Iterator[Lea
 
 
 def _goes_alike(env: gym.Env[Any, str], task: PanelTask, task_id: str) -> bool:
-    """True unless another task, which begins as a panel's does, answers differently on its way."""
+    """True if a task with the same beginning as a panel's also answers alike along its actions."""
     if not task.shown or env.get_wrapper_attr("oracle")().walkthrough:
         return True
     seen = observe(env, task_id, way_of=task.task_id)
@@ -82,7 +82,7 @@ def _goes_alike(env: gym.Env[Any, str], task: PanelTask, task_id: str) -> bool:
 
 
 def _training_worlds(panels: Iterable[Panel]) -> dict[Spec, Panel]:
-    """Return the worlds of panels with their training splits, each once."""
+    """Return the worlds of panels with their training splits, without duplicates."""
     found: dict[Spec, Panel] = {}
     for panel in panels:
         for world in panel.worlds:
@@ -108,7 +108,7 @@ def _by_content(
 
 
 def panels_with(env: str, task_ids: Iterable[str]) -> dict[str, int]:
-    """Return the panels of this package that hold some of an environment's tasks, and how many."""
+    """Return the number of an environment's tasks in each included panel that has any."""
     name, ids = Spec(env).name, frozenset(task_ids)
     found = {}
     for panel_name in panel_names():

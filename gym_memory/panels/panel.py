@@ -1,4 +1,4 @@
-"""Panels as data: which tasks, under which settings, and digests of what an agent sees.
+"""Read and write panels: tasks, settings, and digests of texts.
 
 A panel is a file, ``data/NAME.json.gz`` of this package or one of the user's::
 
@@ -38,13 +38,13 @@ __all__ = [
 __all__ += ["shared_plan", "write_panel"]
 
 DIGITS = 6
-"""Hexadecimal digits of the digest of one text."""
+"""Length of a text's digest, in hexadecimal digits."""
 PARTS = ("text", "inventory", "actions")
-"""Parts of an observation, each with a digest of its own; the goal is in the first text."""
+"""Parts of an observation with separate digests; the first text includes the goal."""
 _FORMAT = 1
 _SUFFIX = ".json.gz"
-_LARGEST = 64 << 20
-"""Bytes of an unpacked panel."""
+_MAX_UNPACKED_BYTES = 64 << 20
+"""Size limit, in bytes, of an unpacked panel."""
 _NOT_IN_PANELS = ("Foreign", "Panel")
 
 
@@ -125,12 +125,12 @@ class Panel:
 
     @cached_property
     def worlds(self) -> tuple[Spec, ...]:
-        """Return the environments, each once."""
+        """Return the environments without duplicates."""
         return tuple(dict.fromkeys(task.env for task in self.tasks))
 
     @cached_property
     def digest(self) -> str:
-        """Return a hash of protocol, settings, tasks and texts: what a cited number rests on."""
+        """Return a hash of protocol, settings, tasks and texts, on which a cited number depends."""
         record = [self.protocol, self._worlds()]
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -172,7 +172,7 @@ def panel_names() -> tuple[str, ...]:
 
 
 def load_panel(name: str) -> Panel:
-    """Read a panel of this package, or a file of the user's, ``./mine.json.gz``."""
+    """Read an included panel, or a user's file ``./mine.json.gz``."""
     if not isinstance(name, str):
         raise InvalidArgumentError(f"expected the name of a panel, got {name!r:.80}")
     if os.sep in name or name.endswith(_SUFFIX):
@@ -191,7 +191,7 @@ def load_panel(name: str) -> Panel:
 def _load(path: Path, changed: int) -> Panel:
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        text = unpacker.decompress(read_bytes(path, _LARGEST), _LARGEST)
+        text = unpacker.decompress(read_bytes(path, _MAX_UNPACKED_BYTES), _MAX_UNPACKED_BYTES)
         record = parse_json(text)
         if record["format"] != _FORMAT:
             raise ValueError(f"its format is {record['format']!r:.20}, expected {_FORMAT}")

@@ -1,4 +1,4 @@
-"""One comparison of a published experiment: what is played, and what keeps it from the paper's."""
+"""Plan a comparison of a published experiment, with its differences from the paper's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_memory.run.config import RunConfig, format_seeds, parse_seeds
 __all__ = ["Comparison", "PlanChoices", "TableCell", "compare_part"]
 
 _FILES = ("store", "checkpoint", "value")
-"""Parameters that may name a file in the folder of the run, in capitals."""
+"""Parameters that may refer, in capitals, to a file in the folder of the run."""
 
 
 class TableCell(NamedTuple):
@@ -64,12 +64,12 @@ class Comparison(NamedTuple):
 
 
 def compare_part(part: Mapping[str, Any], given: PlanChoices) -> Comparison:
-    """Return the comparison that a part of an experiment asks for."""
+    """Build the comparison of a part of an experiment."""
     suffix = part.get("suffix", "")
     memories, policies = {}, {}
     for named in part["memories"]:
         placed = _placed(named, given, suffix)
-        by_model = given.memory_llm and not part.get("learn")  # learners know the memory of rules
+        by_model = given.memory_llm and not part.get("learn")  # learners use the rule-based memory
         memories[memory_with_model(placed, given.model) if by_model else placed] = Spec(named)
     for named in part["policies"]:
         placed = _placed(named, given, suffix)
@@ -123,7 +123,7 @@ def compare_part(part: Mapping[str, Any], given: PlanChoices) -> Comparison:
 
 
 def _once(seeds: tuple[int, ...], part: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return seeds of which no two play the same task, where a part wants each task once."""
+    """Return seeds of different tasks if a part plays each task once."""
     if not part.get("once"):
         return seeds
     counts = []
@@ -135,7 +135,7 @@ def _once(seeds: tuple[int, ...], part: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _doubts(cell: TableCell, part: Mapping[str, Any], given: PlanChoices) -> tuple[str, ...]:
-    """Return what the user's choices make different from the paper's experiment."""
+    """Return the differences from the paper's experiment due to the user's choices."""
     found = [f"at most {given.max_steps} steps"] if given.max_steps else []
     if given.train_steps and part.get("learn"):
         found.append(f"trained for {given.train_steps} steps")
@@ -153,7 +153,7 @@ def _with(env: str, settings: Mapping[str, Any]) -> Spec:
 
 
 def _placed(spec: str, given: PlanChoices, suffix: str) -> str:
-    """Return a spec with files for what names one, and with the encoder, in nested specs too."""
+    """Return a spec with its files and encoder filled in, also in nested specs."""
     name, kwargs = Spec(spec).parts
     for key, value in kwargs.items():
         if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Published experiments: what to run, and the paper's numbers beside it.
+"""Load published experiments: runs, and the paper's numbers.
 
 One YAML file an experiment, package data; docs/papers.md describes its keys.
 """
@@ -23,15 +23,15 @@ from gym_memory.run.results.score import grouped
 __all__ = ["PaperExperiment", "PublishedNumbers", "experiment_names", "load_experiment"]
 
 _SHARED = ("budget", "envs", "navigate", "once", "pairs", "protocol")
-"""Keys of an experiment that hold for each of its parts that does not say another."""
+"""Keys of an experiment that are defaults of its parts."""
 _SCENE = "ScienceWorld?simplification=easy&split={split}&task={task}"
-"""CLIN's environments, with the simplifications that its authors' command sets."""
+"""CLIN's environments, with the simplifications of its authors' command."""
 _COUNTS = {row.task: row.n for row in CLIN}
-"""CLIN's tasks and the number of test variations of each."""
+"""Number of test variations by task in CLIN."""
 
 
 class PublishedNumbers(NamedTuple):
-    """Numbers of a system that is not played here, by environment and measure."""
+    """Published numbers of a system that is not run here, by environment and measure."""
 
     system: str
     numbers: Mapping[str, Mapping[str, float]]
@@ -153,7 +153,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _parts(record: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the comparisons of a part: one, or one for each seeds or game of its environments."""
+    """Yield the comparisons of a part: one, or one for each set of seeds or game."""
     part = {**{key: record[key] for key in _SHARED if key in record}, **part}
     envs, name = part.get("envs"), part["name"]
     if "half" in part or "each" in part:
@@ -180,7 +180,7 @@ def _scene(split: str, task: str) -> str:
 
 
 def _lengths() -> dict[str, tuple[str, ...]]:
-    """Return CLIN's short and long tasks, as environments."""
+    """Return the environments of CLIN's short and long tasks."""
     by_length = grouped(CLIN, lambda row: row.length)
     return {
         length: tuple(Spec(_scene("clin", row.task)) for row in rows)
@@ -192,7 +192,7 @@ def _by_task(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield a part a task, with files of its own: of each pair one half, or of ``each`` task."""
     if "half" in part:
         half = part["half"]
-        learnt = half if part.get("train") else 1 - half  # the half that the files are of
+        learnt = half if part.get("train") else 1 - half  # the half that writes the files
         for number, pair in enumerate(part["pairs"], 1):
             played, env = pair[1 - learnt], _scene("clin", pair[half])
             if part.get("train"):  # in the world in which the other half is then played
@@ -221,7 +221,7 @@ def _without(part: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def _numbers(row: Mapping[str, Any], envs: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the numbers of a row by environment and measure; a list has one an environment."""
+    """Return the numbers of a row by environment and measure; a list has one per environment."""
     if "system" in row:
         return {
             Spec(_scene("clin", task.task)): {

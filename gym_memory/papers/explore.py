@@ -1,4 +1,4 @@
-"""Tree exploration (LDM2, Wang et al., 3.3): better processes than the greedy one, by branching."""
+"""Tree exploration (LDM2, Wang et al., 3.3): find better processes than the greedy one."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ class Exploring(Protocol):
         """Start an episode."""
 
     def update(self, transition: Transition) -> None:
-        """Take in a step."""
+        """Record a step."""
 
     def candidates(self, obs: Observation) -> dict[str, float]:
         """Return possible actions with confidences in (0, 1], best first; never empty."""
 
     def disagree(self, obs: Observation) -> bool:
-        """Return True if a path splits here."""
+        """True if a path splits here."""
 
     def snapshot(self) -> Any:
         """Return a copy of the episode so far."""
 
     def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot."""
+        """Restore a snapshot."""
 
 
 class Exploration(NamedTuple):
-    """An outcome of a task: the process of the most confident actions, and those of the tree.
+    """An exploration of a task: the greedy process, and those of the tree.
 
-    ``leaves`` and their ``confidences`` have the most confident first. ``calls`` counts requests
-    for candidates; ``splits`` nodes of the tree that split. ``whole``: no limit cut it.
+    ``leaves`` and their ``confidences`` are in descending confidence. ``calls`` counts requests for
+    candidates, ``splits`` the branching nodes. ``whole`` is True if no limit stopped it.
     """
 
     greedy: Trajectory
@@ -60,7 +60,7 @@ class Exploration(NamedTuple):
 
     @property
     def best(self) -> Trajectory:
-        """Return the process with the highest score, the greedy one if none beats it."""
+        """Return the process with the highest score; ties go to the greedy one."""
         processes = (self.greedy, *self.leaves)
         best = processes[choose(processes)]
         return best if best.outcome.value > self.greedy.outcome.value else self.greedy
@@ -68,7 +68,7 @@ class Exploration(NamedTuple):
 
 @dataclasses.dataclass(eq=False)
 class _Node:
-    """A state of the tree: what was seen there, and how to come back."""
+    """A node of the tree: the observation, and the snapshots for restoring it."""
 
     parent: _Node | None
     step: Step
@@ -116,7 +116,7 @@ class _ExploreTree:
         return _Node(parent, step, obs, dict(info), saved)
 
     def _go_to(self, node: _Node) -> None:
-        """Bring environment and policy to a node; nothing is done where they are there."""
+        """Restore environment and policy to a node, unless they are there."""
         if self._here is not node:
             below, own = node.saved
             self._restore(below)
@@ -124,17 +124,17 @@ class _ExploreTree:
             self._here = node
 
     def options(self, node: _Node) -> dict[str, float]:
-        """Return the candidates of a node, requested once."""
+        """Return the candidates of a node; cached."""
         if node.options is None:
             self._go_to(node)
             node.options = self._policy.candidates(node.obs)
             self.calls += 1
-            below, _ = node.saved  # candidates may leave a plan or draw by chance
+            below, _ = node.saved  # candidates may change the plan or the random generator
             node.saved = (below, self._policy.snapshot())
         return node.options
 
     def child(self, node: _Node, action: str) -> _Node:
-        """Return the node that an action leads to, played once."""
+        """Return the node after an action; cached."""
         if action not in node.children:
             self._go_to(node)
             if self._focus is not None:

@@ -1,4 +1,4 @@
-"""Numbers of a cell of a published table: scores, gains, tokens, growth of a graph."""
+"""Compute the numbers of a table's cell: scores, gains, tokens, growth of a graph."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gym_memory.run.results.score import Unit
 
 __all__ = ["GAINS", "MEASURES", "TokensPerStep", "growth", "tokens_of"]
 
-_BEST = 3
-_LEAST_RUNS = 5
-"""Runs from which on a standard deviation is shown."""
+_BEST_RUNS = 3
+_MIN_RUNS_FOR_SIGMA = 5
+"""Least number of runs for a standard deviation."""
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -23,14 +23,16 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _sigma(own: Sequence[Unit]) -> float | None:
-    return float(np.std([unit.score for unit in own])) if len(own) >= _LEAST_RUNS else None
+    return float(np.std([unit.score for unit in own])) if len(own) >= _MIN_RUNS_FOR_SIGMA else None
 
 
 MEASURES: Mapping[str, Callable[[Sequence[Unit]], float | None]] = {
     "score": lambda own: float(np.mean([unit.score for unit in own])),
     "success": lambda own: _mean([unit.success for unit in own if unit.success is not None]),
     "sigma": _sigma,
-    "top3": lambda own: float(np.mean(sorted((unit.score for unit in own), reverse=True)[:_BEST])),
+    "top3": lambda own: float(
+        np.mean(sorted((unit.score for unit in own), reverse=True)[:_BEST_RUNS])
+    ),
     "first": lambda own: _mean([unit.trials[0] for unit in own if unit.trials]),
     "trials": lambda own: _mean([len(unit.trials) for unit in own if unit.success]),
     "improved": lambda own: _mean(
@@ -62,7 +64,7 @@ class TokensPerStep(NamedTuple):
 
 
 def tokens_of(rows: Iterable[EpisodeRow], per: str = "step") -> TokensPerStep | None:
-    """Return the tokens a step, or a ``task``, of all language models; None without one."""
+    """Return the tokens of all language models per step or ``task``; None without a model."""
     results = [row.result for row in rows]
     steps = max(sum(1 if per == "task" else result.steps for result in results), 1)
     prompt, completion = (

@@ -1,4 +1,4 @@
-"""Agents of the papers by name: policy, memory, protocol and budget as in the paper."""
+"""Presets of the papers' agents: policy, memory, protocol and budget."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ += ["settings_taken"]
 
 
 class Preset(NamedTuple):
-    """A policy and the memory that its paper gives it.
+    """A preset of a policy with its paper's memory.
 
     ``navigate``: the agent has ``go to <place>``; ``llm``: the language model plays the roles of
     the memory, too. The papers cut no recall to a budget.
@@ -59,14 +59,14 @@ PRESETS: Mapping[str, Preset] = {
     "react": Preset("react", "none", about="Yao et al., ReAct"),
     "plain": Preset("plain", "none", about="full history, the baseline of every memory"),
 }  # fmt: skip
-"""Name to pairing. ReAct, Reflexion and plain keep their trajectory themselves: no memory."""
+"""Presets by name. ReAct, Reflexion and plain keep their own trajectory, so they have no memory."""
 
 
 def make_preset(spec: str) -> Preset:
     """Build a preset by name.
 
     ``variant=ours`` gives policy and memory their own defaults. Other parameters go to the policy
-    where it takes them, else to the memory.
+    if it takes them, else to the memory.
 
     >>> make_preset("stma?variant=ours&critic=false&hops=2")[:2]
     ('stma?critic=false', 'stma?hops=2')
@@ -96,9 +96,9 @@ def make_preset(spec: str) -> Preset:
 
 
 def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
-    """Return a policy with the parameters of a chat model, if it has such a part.
+    """Add the parameters of a chat model to a policy, if it takes one.
 
-    A policy that scores local weights takes the name of such weights only, not a server's.
+    A policy that scores local weights accepts only local models.
 
     >>> policy_with_model("react", {"model": "qwen"}), policy_with_model("random", {"model": "q"})
     ('react?model=qwen', 'random')
@@ -115,7 +115,7 @@ def policy_with_model(spec: str, model: Mapping[str, str]) -> str:
 
 
 def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
-    """Return a memory whose roles the chat model plays, if it has roles.
+    """Give the roles of a memory, if any, to the chat model.
 
     >>> memory_with_model("stma", {}), memory_with_model("history", {})
     ('stma?llm=openai', 'history')
@@ -127,5 +127,5 @@ def memory_with_model(spec: str, model: Mapping[str, str]) -> str:
 
 
 def settings_taken(registry: Registry, spec: str) -> Mapping[str, Any]:
-    """Return the settings that a component takes, by name."""
+    """Return the settings of a component by name."""
     return inspect.signature(registry.get(Spec(spec).name)).parameters

@@ -1,8 +1,7 @@
-"""LDM2's refinement (Wang et al., 3.3): explore tasks one by one, add what made a process better.
+"""LDM2's refinement (Wang et al., 3.3): explore tasks, and add the tuples of better processes.
 
-The store keeps what is added, and a folder a line a task, so an interrupted run goes on. What was
-found is noted before the memory takes it in: a killed run neither explores a task again nor adds
-twice.
+The store keeps the tuples, and a folder one line per task, so a run can be resumed. Findings are
+written before the memory adds them, so a killed run neither explores a task again nor adds twice.
 """
 
 from __future__ import annotations
@@ -36,15 +35,15 @@ _FORMED = ("ldm2", "library", "formed")
 
 _FILE = "explored.jsonl"
 _FOUND = "found.json"
-"""File of the findings in the task that the memory takes in now."""
+"""File of the findings that the memory is adding."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RefineConfig:
     """A configuration of an exploration; limits are those of :func:`.explore`.
 
-    The tasks should not be those that the memory is judged by. The memory is ``ldm2`` with the path
-    of its store; the policy can be explored (:class:`.Exploring`).
+    The tasks should differ from those that evaluate the memory. The memory is ``ldm2`` with the
+    path of its store; the policy can be explored (:class:`.Exploring`).
     """
 
     env: str
@@ -63,7 +62,7 @@ class RefineConfig:
 
 @dataclasses.dataclass(frozen=True)
 class RefinedTask:
-    """An outcome of a task: one line of ``explored.jsonl``.
+    """An outcome of a task, one line of ``explored.jsonl``.
 
     ``greedy`` and ``best`` are scores of processes, ``success`` is that of the best; ``leaves``
     have score, confidence and number of steps. ``added`` tuples were gained, ``tuples`` are held.
@@ -91,9 +90,10 @@ def form(
     trajectories: Sequence[Trajectory],
     on_batch: Callable[[int, int], None] | None = None,
 ) -> LDM2:
-    """Form batch memories in a store, each once: what is there already is left out.
+    """Form batch memories in a store, skipping those already there.
 
-    ``on_batch`` is called before every batch with demonstrations done and in all, and at the end.
+    ``on_batch`` is called before every batch, with the finished and total demonstrations, and at
+    the end.
     """
     opened = _with_store(make_memory(memory), memory)
     store, total = Store(str(Spec(memory).kwargs["store"])), len(trajectories)
@@ -129,7 +129,7 @@ def refine(
     retry_failed: bool = False,
     on_task: Callable[[int, int, RefinedTask | None], None] | None = None,
 ) -> list[RefinedTask]:
-    """Explore what is not explored yet, and refine the memory after every task.
+    """Explore the remaining tasks, and refine the memory after each of them.
 
     Args:
         config: What to explore.
@@ -177,7 +177,7 @@ def _task(
     spending: Budget | None,
     path: Path,
 ) -> RefinedTask:
-    """Explore a task, unless ``path`` holds what was found, and refine the memory."""
+    """Explore a task, unless ``path`` has its findings, and refine the memory."""
     meter, earlier = Meter(), Counter[str]()
     try:
         with episode_usage(spending) as meter:
@@ -190,7 +190,7 @@ def _task(
                 noted = _row(seed, found, memory, meter), found.best, found.greedy
                 write_atomic(path, json.dumps([dataclasses.asdict(noted[0]), *noted[1:]]))
             row, better, worse = noted
-            if memory.stats().lessons == row.tuples:  # a killed run may have come further
+            if memory.stats().lessons == row.tuples:  # a killed run may have progressed further
                 memory.refine(better, worse)
         earlier.update(meter.counters())
         tuples = memory.stats().lessons
@@ -199,13 +199,13 @@ def _task(
         )
     except (BudgetExceededError, InvalidArgumentError):
         raise
-    except Exception as error:  # the other tasks go on, as in every run
+    except Exception as error:  # continue with the other tasks, as in every run
         message = " ".join(f"{type(error).__name__}: {error}".split())[:500]
         return RefinedTask(seed, counters=meter.counters(), failed=message)
 
 
 def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTask:
-    """Return the result of the exploration; the memory has learnt nothing yet."""
+    """Return the result of an exploration, before the memory adds it."""
     return RefinedTask(
         seed,
         found.greedy.task.id,
@@ -229,7 +229,7 @@ def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTa
 
 
 def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
-    """Return the tasks that a folder has; write the configuration to a new folder."""
+    """Return the finished tasks of a folder; write the configuration to a new one."""
     path = folder / "config.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -255,7 +255,7 @@ def _read(record: dict[str, Any]) -> RefinedTask:
 
 
 def _noted(path: Path, seed: int) -> tuple[RefinedTask, Trajectory, Trajectory] | None:
-    """Return the best and the greedy process found in a task; None if not noted."""
+    """Return the best and the greedy process of a task; None if not written yet."""
     if not path.exists():
         return None
     record, *processes = read_json(path)

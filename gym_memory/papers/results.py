@@ -1,4 +1,4 @@
-"""Results of a published experiment: ours, the paper's and the difference, and its figures."""
+"""Compare results of a published experiment with the paper's, and draw its figures."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from gym_memory.run.results.score import (
 __all__ = ["Played", "draw", "labels_of", "measures_of", "records", "row_names", "short_names"]
 
 Played = Sequence[tuple[Comparison, Sequence[EpisodeRow]]]
-"""Comparisons that were played, with their episodes."""
+"""Finished comparisons with their episodes."""
 _ALL = "all"
 _ABSENT = object()
 
 
 def measures_of(experiment: PaperExperiment) -> list[str]:
-    """Return the measures that an experiment shows: score, success and what the paper reports."""
+    """Return the measures of an experiment: score, success and the paper's."""
     reported = [*experiment.expected.values()]
     reported += [numbers for one in experiment.published for numbers in one.numbers.values()]
     named = {"score", "success", *experiment.shown}.union(*reported)
@@ -48,9 +48,9 @@ def measures_of(experiment: PaperExperiment) -> list[str]:
 
 
 def short_names(specs: Iterable[str]) -> dict[str, str]:
-    """Return specs without the parameters that say nothing: those in which no two specs differ.
+    """Shorten specs by dropping parameters with equal values in all.
 
-    A parameter that some lack stays if the names would be equal without it.
+    A parameter that some specs lack is kept if names would be equal without it.
 
     >>> list(short_names(["rag?by=hash&k=5", "rag?by=hash&k=9", "clin?past=2"]).values())
     ['rag?k=5', 'rag?k=9', 'clin']
@@ -92,7 +92,7 @@ def row_names(experiment: PaperExperiment, envs: Iterable[str]) -> dict[str, str
 
 
 def records(experiment: PaperExperiment, played: Played) -> list[dict[str, Any]]:
-    """Return a record a cell: ours, the paper's and the difference of every measure.
+    """Return a record per cell: our value, the paper's and their difference for each measure.
 
     A record says who answered, on which seeds, and what keeps it from being ``comparable``. After
     the cells of one agent in several environments come records for groups of them and for all.
@@ -140,7 +140,7 @@ def records(experiment: PaperExperiment, played: Played) -> list[dict[str, Any]]
 def _reasons(
     experiment: PaperExperiment, part: Comparison, group: Sequence[Unit], scored: TableRow
 ) -> list[str]:
-    """Return what keeps a cell from being comparable with the paper's number."""
+    """Return the reasons why a cell is not comparable with the paper's number."""
     found = list(part.doubts[TableCell(*combination(group[0]))])
     if SCRIPTED in scored.models:
         found.insert(0, "scripted rules answered")
@@ -156,7 +156,7 @@ def _reasons(
 
 
 def labels_of(found: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return sentences that name models, seeds and steps of records, and how many compare."""
+    """Describe the models, seeds and steps of records, and how many are comparable."""
     played = [row for row in found if "comparable" in row]
     who = dict.fromkeys(row["model"] for row in played if row["model"])
     seeds = dict.fromkeys(row["seeds"] for row in played)
@@ -199,7 +199,7 @@ def _compared(
 def _with_means(
     experiment: PaperExperiment, names: Sequence[str], found: Sequence[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield records; after an agent's last one the means over groups of environments and all."""
+    """Yield records, followed, for each agent, by means over groups and over all environments."""
     for own in grouped(found, lambda row: (row["memory"], row["policy"], row["protocol"])).values():
         yield from own
         groups = {**experiment.groups, _ALL: tuple(row["env"] for row in own)}
@@ -212,7 +212,7 @@ def _with_means(
 def _mean_record(
     experiment: PaperExperiment, names: Sequence[str], name: str, own: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the mean of an agent's records, weighed by episodes if they pool."""
+    """Return the mean of an agent's records, weighted by episodes if pooled."""
     memory, policy = own[0]["memory"], own[0]["policy"]
     weights = [row["n"] if experiment.pool else 1 for row in own]
     averaged = {
@@ -239,7 +239,7 @@ def _mean_record(
 def _best(
     experiment: PaperExperiment, names: Sequence[str], found: Sequence[dict[str, Any]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield, for each ``best``, the records of the one of its policies that won the most."""
+    """Yield, for each ``best``, the records of its policy with the most wins."""
     for name, policies in experiment.best.items():
         own = [row for row in found if row["policy"] in policies]
         won = {row["policy"]: row["success"] or 0.0 for row in own if row["env"] == _ALL}
@@ -296,7 +296,7 @@ def draw(experiment: PaperExperiment, played: Played, folder: Path) -> list[Path
 def _labelled(
     cell: TableCell, group: Sequence[Unit], memories: Mapping[str, str], policies: Mapping[str, str]
 ) -> Iterator[Unit]:
-    """Yield units whose memory is the name of the agent, where several agents play."""
+    """Yield units with the agent's name as memory if several agents play."""
     memory, policy = memories[cell.memory], policies[cell.policy]
     if len(policies) > 1:
         player, kept = Spec(policy), Spec(memory)

@@ -1,4 +1,4 @@
-"""CLIN's four experiments (Majumder et al., section 4) on any environment with splits.
+"""Plan CLIN's four experiments (Majumder et al., section 4) in any environment with splits.
 
 ``adapt``: trials of one task from an empty memory. ``gen-env``: one trial from the meta-memory of
 training episodes of the same task elsewhere; ``gen-task``: of other tasks in the same environment.
@@ -29,7 +29,7 @@ SETUPS = {
     "gen-task": (True, False),
     "gen-adapt": (True, True),
 }
-"""Name to whether it starts from a meta-memory, and whether the tested instance gets trials."""
+"""Setups by name: whether there is a meta-memory, and whether test instances have trials."""
 
 
 def trained_on(env: Spec) -> Spec:
@@ -87,7 +87,7 @@ def transfer(
 
 
 def _archived(memories: Sequence[Spec], archive: Path, use: str) -> tuple[Spec, ...]:
-    """Return the memories with a file for each, which they only write or only read."""
+    """Return the memories, each with a file of its own to write or to read."""
     found = []
     for number, spec in enumerate(memories):
         name, kwargs = spec.parts
