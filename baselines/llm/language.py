@@ -125,7 +125,7 @@ class LanguagePolicy(Policy):
     examples: str = ""
     """Example episodes before the game, see :func:`.examples_of`."""
     thinks: ClassVar[bool] = False
-    """Whether the policy writes a thought before each action."""
+    """True if the policy writes a thought before each action."""
     answer_tokens: int = 1024
     """Default token limit of an answer without thoughts."""
     _room = sys.maxsize

@@ -109,7 +109,7 @@ class NetHackEngine:
         self.reward = 0.0
         """Sum of the NLE environment's rewards since the start."""
         self.solved = False
-        """Whether the task of the NLE environment is solved."""
+        """True if the task of the NLE environment is solved."""
 
     def start(self, seed: int) -> Screen:
         """Start a game; the same seed always gives the same game."""

@@ -154,7 +154,7 @@ class _AreaBlock(NamedTuple):
     area: str
     level: str
     passed: bool
-    """Whether the player is or was there, so that the text gives no distance."""
+    """True if the player is or was there, so that the text gives no distance."""
     facts: tuple[tuple[Triple, int], ...]
     """Facts with the numbers of their spans."""
     doors: tuple[tuple[str, str, int], ...]

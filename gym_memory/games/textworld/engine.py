@@ -202,9 +202,9 @@ class TextWorldEngine:
         self._over = True
         self._inventory: str | None = None
         self._is_asking = False
-        """Whether the interpreter's last answer was a question."""
+        """True if the interpreter's last answer was a question."""
         self._has_diverged = False
-        """Whether the interpreter's world has diverged from the facts."""
+        """True if the interpreter's world has diverged from the facts."""
 
     @property
     def is_native(self) -> bool:

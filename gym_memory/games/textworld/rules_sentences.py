@@ -47,7 +47,7 @@ class SentenceFacts(NamedTuple):
     topic: str = ""
     """Referent of a following *it*; empty if unchanged."""
     new: bool = False
-    """Whether the sentence introduces the topic, a piece of furniture in the room."""
+    """True if the sentence introduces the topic, a piece of furniture in the room."""
 
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], SentenceFacts]]
