@@ -240,8 +240,8 @@ def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon)
     return tuple(found)
 
 
-class _Named(NamedTuple):
-    """What the features of an action tell of one of its names."""
+class _NameFeatures(NamedTuple):
+    """Features of one name in an action."""
 
     name: str
     """The name if it is common, or empty."""
@@ -254,11 +254,11 @@ class _Named(NamedTuple):
 
 def _named(
     name: str, scene: RecalledScene, contexts: Contexts, lexicon: Lexicon, *, matched: bool
-) -> _Named:
+) -> _NameFeatures:
     shown = name if lexicon.common(name) else ""
     values = tuple(scene.values(name))
     if name not in DIRECTIONS:
-        return _Named(shown, scene.bare_atoms(name), values, contexts)
+        return _NameFeatures(shown, scene.bare_atoms(name), values, contexts)
     known = name in scene.ways(scene.here)
     atoms = scene.signposts.get(name, ()) if known and matched else ()
     way = [
@@ -267,11 +267,11 @@ def _named(
         if not atom.startswith("name:") or lexicon.common(atom.removeprefix("name:"))
     ]
     way.insert(0, "way known" if known else "way unexplored")
-    return _Named(shown, (), values, contexts, tuple(way))
+    return _NameFeatures(shown, (), values, contexts, tuple(way))
 
 
 def _action(
-    verb: str, template: str, named: tuple[_Named, ...], matched: bool, lexicon: Lexicon
+    verb: str, template: str, named: tuple[_NameFeatures, ...], matched: bool, lexicon: Lexicon
 ) -> tuple[str, ...]:
     said = stem(verb) if matched else None
     stems = [{stem(value) for _, value in one.values} for one in named]

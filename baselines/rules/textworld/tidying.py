@@ -167,7 +167,7 @@ class Tidier:
             t: beliefs.holder(t) for room in rooms for t in _things(beliefs, room, rooms[room])
         }
         locations.update(dict.fromkeys(beliefs.held(), ""))
-        known = _Outcomes.of(beliefs)
+        known = _TidyOutcomes.of(beliefs)
         things = sorted(t for t in locations if self._is_movable(beliefs, t, known))
         if not things or not holders:
             return []
@@ -187,7 +187,7 @@ class Tidier:
         plan = [(thing, target) for _, thing, target, chance in ranked if chance >= enough]
         return plan[:MAX_PLANNED]
 
-    def _is_movable(self, beliefs: Beliefs, thing: str, known: _Outcomes) -> bool:
+    def _is_movable(self, beliefs: Beliefs, thing: str, known: _TidyOutcomes) -> bool:
         if thing in known.known_home or is_fixed(beliefs, thing):
             return False
         if self._unrequested and (is_key(beliefs, thing) or beliefs.is_mentioned(thing)):
@@ -208,7 +208,7 @@ class Tidier:
         things: list[str],
         holders: dict[str, str],
         locations: dict[str, str],
-        known: _Outcomes,
+        known: _TidyOutcomes,
     ) -> list[Candidate]:
         """Return the likeliest untried target of each movable object, with its probability."""
         large = is_large(beliefs)
@@ -296,7 +296,7 @@ class Tidier:
         return f"drop {thing}" if beliefs.can(f"drop {thing}") else None
 
 
-class _Outcomes(NamedTuple):
+class _TidyOutcomes(NamedTuple):
     """Outcomes so far: tried placings, and objects with a known home, placed or held."""
 
     tried: frozenset[tuple[str, str]]
@@ -305,7 +305,7 @@ class _Outcomes(NamedTuple):
     held: frozenset[str]
 
     @classmethod
-    def of(cls, beliefs: Beliefs) -> _Outcomes:
+    def of(cls, beliefs: Beliefs) -> _TidyOutcomes:
         tried = frozenset(_placings(beliefs, "was put"))
         known_home = frozenset(thing for thing, _ in _placings(beliefs, "belongs"))
         return cls(tried, known_home, frozenset(t for t, _ in tried), frozenset(beliefs.held()))
@@ -325,7 +325,7 @@ class _Outcomes(NamedTuple):
         return (self.placed | self.held) - self.taken_wrongly
 
 
-def _misplaced_share(known: _Outcomes, odds: Sequence[float], count: int | None) -> float:
+def _misplaced_share(known: _TidyOutcomes, odds: Sequence[float], count: int | None) -> float:
     """Return the expected share of misplaced objects among those not moved yet.
 
     Args:
