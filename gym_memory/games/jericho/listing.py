@@ -51,10 +51,10 @@ _MOST_NAMES = 80
 """Names examined in one state."""
 _ABSENT = 3
 """Words examined to learn how a story says that a thing is not here."""
-_MOST_TRIED = 1100
+_MOST_TRIED = 1400
 """Commands tried in one state; of more, those of ``GENERIC`` first, and one thing before two."""
 _REFUSALS = 2
-"""Refusals of its form after which a template is left."""
+"""First tries of a template whose form was refused, after which it is left."""
 
 
 class Listing:
@@ -119,18 +119,18 @@ class Listing:
                 effects.note(word, self._trials.result(word))
         left = _MOST_TRIED
         for template in self._ordered(things, held):
-            outcomes, refused = Outcomes(named), 0
+            outcomes, tried, refused = Outcomes(named), 0, 0
             for names in fillings(template, things, held):
-                if not left or (refused == _REFUSALS and len(template) > 1):
+                if not left or (tried == refused == _REFUSALS and len(template) > 1):
                     break
                 if outcomes.foreseen(names):
                     continue
-                left -= 1
+                left, tried = left - 1, tried + 1
                 command = filled(template, names)
                 result = self._trials.result(command)
                 effect = effects.note(command, result)
                 outcomes.note(names, result.text, effect)
-                refused += not effect and is_refused_verb(result.text)
+                refused += is_refused_verb(result.text)
         return (*effects.commands(), *filter(self._trials.can, _QUIET))
 
     # ------------------------------------------------------------ things
@@ -272,6 +272,8 @@ class _Effects:
         return effect
 
     def _effect(self, command: str, result: CommandResult) -> bytes:
+        if is_refused_verb(result.text):
+            return b""
         if result.ends:
             return b"" if self._listing.doomed else command.encode()
         objects = self._listing.objects(result.memory)

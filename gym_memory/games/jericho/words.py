@@ -196,7 +196,8 @@ def names_offered(text: str) -> list[str]:
     """
     question = _WHICH.search(text)
     names = re.split(r",? or |, ", question["names"].lower()) if question else []
-    return [name.strip().removeprefix("the ") for name in names]
+    offered = (name.strip().removeprefix("the ") for name in names)
+    return [name for name in offered if name not in _NO_NAMES]
 
 
 def parts_of(name: str) -> Iterator[str]:
