@@ -476,7 +476,7 @@ Object lamp "lamp" with name 'lamp' 'brass';
 [ Filter; rtrue; ];
 Verb 'take' 'hold' * multi -> Take * 'up' noun -> Take;
 Verb 'put' * multiheld 'in' noun=Filter -> Put * 'in' container -> Put;
-Verb 'oil' * container 'with' held -> Oil;
+Verb 'oil' * container 'with' held -> Oil * 'à' noun -> Oil * held 'à' noun -> Put;
 Verb 'count' * number -> Take;
 Verb meta 'score' * -> Score;
 """
@@ -486,7 +486,7 @@ def test_grammar_of_fixed_lines_is_read(tmp_path):
     inform = pytest.importorskip("textworld.generator.inform7.world2inform7")
     compiler = Path(inform.I7_DEFAULT_PATH) / "share" / "inform7" / "Compilers" / "inform6"
     source, target = tmp_path / "old.inf", tmp_path / "old.z3"
-    source.write_text(OLD_GRAMMAR)
+    source.write_text(OLD_GRAMMAR, encoding="latin-1")
     subprocess.run([compiler, "-v3w", source, target], check=True, capture_output=True)
     vocabulary = read_vocabulary(target.read_bytes(), PREFERRED)
     assert vocabulary.nouns == {"lamp", "brass"}

@@ -86,14 +86,12 @@ class Vocabulary(NamedTuple):
 
     def names(self, word: str) -> bool:
         """True if a word may be part of the name of a thing."""
-        known = self.nouns or self.words
-        return word.isascii() and word.lower()[: self.length] in known
+        return word.lower()[: self.length] in (self.nouns or self.words)
 
     @property
     def naming(self) -> list[str]:
         """Return the words of letters that may be part of a name, in order."""
-        known = self.nouns or self.words
-        return sorted(word for word in known if word.isascii() and word.isalpha())
+        return sorted(filter(str.isalpha, self.nouns or self.words))
 
 
 class _StoryWord(NamedTuple):
@@ -112,7 +110,7 @@ def read_vocabulary(story: bytes, prefer: tuple[str, ...] = ()) -> Vocabulary:
         prefer: Preferred verbs among synonyms, the best first; else the shortest of three letters
             or more.
     """
-    entries = list(_dictionary(story))
+    entries = [word for word in _dictionary(story) if word.text.isascii()]  # others are not typed
     fixed = _has_fixed_lines(story)
     infocom = fixed and story[_SERIAL] == ord("8")
     inform = not infocom and (fixed or story[0x3C:0x3E] == b"6.")
