@@ -102,7 +102,8 @@ def make_policy(spec: str | Policy | Act) -> Policy:
         parsed = Spec(spec)
         target = POLICIES.get(parsed.name)
         if _acts(target):
-            check_known(f"policy {parsed.name!r}", target, parsed.kwargs)
+            settings = functools.partial(target, None, None)  # without obs and info
+            check_known(f"policy {parsed.name!r}", settings, parsed.kwargs)
             player = functools.partial(target, **parsed.kwargs)
         else:
             player = POLICIES.make(parsed)

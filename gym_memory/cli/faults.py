@@ -57,7 +57,7 @@ def _frames(traceback: str) -> Iterator[Frame]:
 
 
 def _is_installed(file: str) -> bool:
-    if file.startswith("<"):
+    if not Path(file).is_absolute():  # <frozen ...>, or the source of a compiled module
         return True
     place = Path(file).resolve()
     paths = sysconfig.get_paths()

@@ -35,9 +35,10 @@ def named(value: Any) -> Any:
     """Import the user's files behind names; remove namespace and version from Gymnasium ids."""
     if not isinstance(value, str):
         return None if value is None else [*map(named, value)]
-    for source in sources([value]):
+    name = _ID.sub(r"\1", value)
+    for source in sources([name]):
         import_plugin(source)
-    return _ID.sub(r"\1", value)
+    return name
 
 
 _SPEC = "NAME?key=value&..., or one of yours, ./FILE.py:NAME"

@@ -26,24 +26,33 @@ from gym_memory.core.errors import (
 from gym_memory.core.secrets import has_secret
 from gym_memory.core.settings import check_known, check_utf8
 
-__all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "import_plugin", "sources", "specs"]
+__all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "callables", "import_plugin", "sources"]
+__all__ += ["specs"]
 
 
 PLUGINS: dict[str, ModuleType] = {}
 """Modules by the name or path from the user."""
 _PANEL = "panel:"
 """Prefix of ``panel:NAME``, which is short for ``Panel?panel=NAME``."""
+_FOREIGN = "Foreign"
+"""Environment whose ``id`` names a module or file."""
 
 
 def sources(names: Iterable[str]) -> list[str]:
     """List the modules and files in names such as ``./agent.py:Agent?depth=2``.
 
-    >>> sources(["arigraph?depth=2", "./agent.py:Agent?x=a:b", "agents.best:act"])
-    ['./agent.py', 'agents.best']
+    >>> sources(["arigraph?depth=2", "./agent.py:Agent?x=a:b", "Foreign?id=my_envs:make"])
+    ['./agent.py', 'my_envs']
     """
-    places = (name.partition("?")[0].rpartition(":")[0] for name in names)
+    places = (_target(name).rpartition(":")[0] for name in names)
     named = dict.fromkeys(place for place in places if place)
     return [place for place in named if f"{place}:" != _PANEL]
+
+
+def _target(name: str) -> str:
+    """Return what a name refers to: without parameters, or what ``Foreign`` wraps."""
+    bare, _, query = name.partition("?")
+    return dict(parse_qsl(query)).get("id", "") if bare == _FOREIGN else bare
 
 
 def import_plugin(plugin: str) -> str:
@@ -323,8 +332,7 @@ class Registry:
         module = PLUGINS[source]
         found = getattr(module, attribute, None)
         if not callable(found):
-            own = (name for name, value in vars(module).items() if _is_of(value, module))
-            raise UnknownNameError(f"{self.kind} of {source}", attribute, own)
+            raise UnknownNameError(f"{self.kind} of {source}", attribute, callables(module))
         return found
 
     def make(self, spec: str, **more: Any) -> Any:
@@ -355,8 +363,10 @@ def _all_points(path: tuple[str, ...]) -> Any:
     return entry_points()  # this reads a file of every installed package
 
 
-def _is_of(value: Any, module: ModuleType) -> bool:
-    return callable(value) and getattr(value, "__module__", "") == module.__name__
+def callables(module: ModuleType) -> list[str]:
+    """List the classes and functions that a module defines itself."""
+    found = [(name, value) for name, value in vars(module).items() if callable(value)]
+    return [name for name, value in found if getattr(value, "__module__", "") == module.__name__]
 
 
 def _place(target: Any) -> str:

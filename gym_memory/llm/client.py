@@ -311,7 +311,8 @@ class OpenAIChat(BaseChatModel):
                 message = f"{self._place()} sent JSON that is nested too deeply"
                 raise Failure("answer", message, tokens=None) from None
             if content is None and response.status < 300:
-                message = f"{self._place()} sent no sense: {self._scrubbed(problem)}"
+                message = f"{self._place()} sent no JSON, but {self._scrubbed(received)!r:.100}"
+                message += _hint(self.base_url)
                 raise Failure("server", message, tokens=None) from None
             content = received if content is None else content
         if 300 <= response.status < 400:
@@ -396,7 +397,7 @@ class OpenAIChat(BaseChatModel):
         status, words, wait = error.status, _words(error), error.details
         message = f"{self._place()} answers {status}: {error.message}"
         if status in _HOPELESS or "insufficient_quota" in words or "model_not_found" in words:
-            return ModelSetupError(message + _hint(self.base_url, status))
+            return ModelSetupError(message + (_hint(self.base_url) if status == 404 else ""))
         if is_about_context(words) and status != 429:
             return Failure("context", message)
         if status == 429:
@@ -437,13 +438,9 @@ def _cut_answer(body: Mapping[str, Any]) -> dict[str, Any]:
     return {"choices": [choice], "usage": {"completion_tokens": next(limits, 0)}}
 
 
-def _hint(base_url: str | None, status: int) -> str:
-    path = urlsplit(base_url or "").path
-    return (
-        ". Is /v1 missing at the end of base_url?"
-        if base_url and status == 404 and not path
-        else ""
-    )
+def _hint(base_url: str | None) -> str:
+    bare = base_url and not urlsplit(base_url).path
+    return ". Is /v1 missing at the end of base_url?" if bare else ""
 
 
 def _words(error: ErrorReport) -> str:

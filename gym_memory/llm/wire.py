@@ -215,7 +215,8 @@ def _error_object(content: Any) -> Any:
         if found or first.get("finish_reason") == "error":
             return found or "the answer ended with an error"
     says = content.get("message") or content.get("msg") or content.get("fault")
-    if not choices and says and "usage" not in content:
+    answered = isinstance(says, Mapping) and "role" in says  # in the format of another interface
+    if not choices and says and not answered and "usage" not in content:
         return says if isinstance(says, Mapping) else content
     return None
 

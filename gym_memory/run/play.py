@@ -103,7 +103,7 @@ class JobPlayer(EpisodePlayer):
         self.trial, self.steps = self.trial + 1, 0
         return row
 
-    def failure(self, error: Exception) -> EpisodeResult:
+    def failure(self, error: BaseException) -> EpisodeResult:
         """Return the result of an episode that a fault ended."""
         lines = scrubbed("".join(traceback.format_exception(error)))[-_DETAIL_CHARS:]
         message = " ".join(scrubbed(f"{type(error).__name__}: {error}").split())[:500]
@@ -139,7 +139,7 @@ def play_job(
                 yield player.row(result)
     except (ResultsError, ModelDownError):  # these end the run
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a package for the command line may call sys.exit
         if fault := machine_fault(error):
             raise MachineError(
                 f"{fault}. Finished episodes are kept: run the same command again when the "

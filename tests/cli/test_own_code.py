@@ -14,6 +14,7 @@ from gym_memory.baselines import make_policy
 from gym_memory.cli.faults import Frame, users_frame
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, UntrustedError
 from gym_memory.core.trust import check_bare, check_game
+from gym_memory.games.foreign import make_foreign
 from gym_memory.memory import MEMORIES, make_memory
 from gym_memory.run.config import RunConfig
 
@@ -42,6 +43,18 @@ class Agent:
 
 number = 3
 '''
+
+LAMP = """
+class Lamp:
+    def reset(self):
+        return "A dark room. There is a lamp here."
+
+    def step(self, action):
+        return f"{action}: nothing happens.", 0.0, False, {}
+
+
+make = Lamp
+"""
 
 
 def run(words, folder, status=0):
@@ -131,6 +144,7 @@ FAULTS = {
     "./agent.py:nobody": "unknown policy of ./agent.py 'nobody': expected one of Agent, act",
     "./agent.py:number": "expected one of Agent, act",
     "./agent.py:Agent?skipp=2": "Did you mean 'skip'",
+    "./agent.py:act?las=true": "expected one of last. Did you mean 'last'",
     "./absent.py:act": "cannot import './absent.py'",
     "./broken.py:act": "cannot import './broken.py': SyntaxError",
     "./dying.py:act": "cannot import './dying.py': ZeroDivisionError: division by zero",
@@ -181,6 +195,18 @@ def test_memory_or_game_of_wrong_kind_gives_one_line(folder):
     assert len(said.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["lamp_room", "./lamp_room.py"])
+def test_foreign_environment_in_the_current_folder_plays(place, tmp_path):
+    (tmp_path / "lamp_room.py").write_text(LAMP)
+    words = ["-e", f"Foreign?id={place}:make&max_steps=4", "-m", "none", "-p", "random"]
+    words += ["--seeds", "0", "-w", "1", "--out", "r"]
+    # -P as with the installed command, whose path has no current folder.
+    ran([sys.executable, "-P", "-m", "gym_memory", "run", *words], tmp_path)
+    row = json.loads((tmp_path / "r" / "episodes.jsonl").read_text())
+    assert (row["failed"], row["steps"]) == ("", 4)
+
+
 def test_names_from_folders_and_pages_reach_no_file(folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "agent.py").write_text("raise SystemExit('imported')")
@@ -188,6 +214,8 @@ def test_names_from_folders_and_pages_reach_no_file(folder, monkeypatch):
         make_policy("./agent.py:act")
     with pytest.raises(UnknownNameError):
         make_memory("os:getcwd")
+    with pytest.raises(InvalidArgumentError, match="import the file first"):
+        make_foreign("./agent.py:act")
     with pytest.raises(UntrustedError):
         check_bare(MEMORIES, "./agent.py:Agent", "a memory", "here")
     with pytest.raises(UnknownNameError):
@@ -233,8 +261,17 @@ class Text(Crash):
         return "a text"
 
 
+class Flat(Text):
+    def recall(self, cue, budget):
+        return Recall("", triples=["key in hall"])
+
+
 def shout(obs, info):
     raise RuntimeError("no idea")
+
+
+def leave(obs, info):
+    raise SystemExit("no key")
 """
 
 
@@ -244,7 +281,9 @@ def shout(obs, info):
     [
         (["-m", "./broken.py:Crash"], 'broken.py:13, in observe: self.rooms["kitchen"] += 1'),
         (["-m", "./broken.py:Text"], "expected Text.recall to return a Recall"),
-        (["-p", "./broken.py:shout"], 'broken.py:34, in shout: raise RuntimeError("no idea")'),
+        (["-m", "./broken.py:Flat"], "expected Flat.recall to return a Recall"),
+        (["-p", "./broken.py:shout"], 'broken.py:39, in shout: raise RuntimeError("no idea")'),
+        (["-p", "./broken.py:leave"], 'broken.py:43, in leave: raise SystemExit("no key")'),
     ],
 )
 def test_fault_of_own_code_shows_its_line(tmp_path, own, shown):
@@ -267,3 +306,5 @@ def test_frame_is_the_last_one_of_the_user():
     )
     assert users_frame(traceback) == Frame("/home/a/mine.py", 3, "recall", "return search(cue)")
     assert users_frame(traceback.replace("/home/a/mine.py", json.__file__)) is None
+    compiled = '  File "numpy/random/_generator.pyx", line 674, in integers\n'
+    assert users_frame(traceback + compiled) == users_frame(traceback)

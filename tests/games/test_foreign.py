@@ -439,14 +439,18 @@ def test_by_id_by_module_and_by_function(tmp_path, monkeypatch) -> None:
     other = make_foreign("their_house:house", split="test").reset(seed=0)[0]["text"]
     assert other == FakeHouse(split="test").reset(seed=0)[0]["text"].strip()
     for id, error, message in (
-        ("their_house:barn", UnknownNameError, "their_house:barn"),
+        ("their_house:barn", UnknownNameError, "their_house 'barn': expected one of house"),
+        ("their_house:TheirHose-v0", UnknownNameError, "Did you mean 'TheirHouse-v0'"),
         ("no_such_module:X-v0", InvalidArgumentError, "no_such_module"),
-        ("NoSuchEnv-v0", UnknownNameError, "NoSuchEnv"),
+        ("Cart-v1", UnknownNameError, "CartPole-v1"),
+        ("NoSuchEnv-v0", InvalidArgumentError, "'module:NoSuchEnv-v0'"),
     ):
         with pytest.raises(error, match=message):
             make_foreign(id)
     with pytest.raises(UnknownNameError, match="colour"):
         make_foreign("their_house:house", colour="red")
+    with pytest.raises(UnknownNameError, match="Did you mean 'max_steps'"):
+        make_foreign("their_house:house", max_stps=3)
     (row,) = play_job(Job("Foreign?id=their_house:house&max_steps=4", "arigraph", "random", 0))
     assert (row.result.failed, row.result.steps) == ("", 4)
     assert row.result.task_id == "their_house:house/0"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,34 @@ def test_preflight_reports_what_the_server_says(fault: str, says: str) -> None:
         pytest.raises(ModelSetupError, match=says),
     ):
         make_model(f"openai?model=m&base_url={server.base_url}&backoff=0.01").preflight()
+
+
+class Page(BaseHTTPRequestHandler):
+    """A site that answers every request with a page."""
+
+    def do_GET(self) -> None:
+        page = b"<title>Log in</title>"
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+    do_POST = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_page_in_place_of_answer_is_shown() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        try:
+            address = f"http://127.0.0.1:{site.server_port}"
+            model = make_model(f"openai?model=m&base_url={address}&backoff=0.01")
+            with pytest.raises(ModelSetupError, match=r"no JSON, but '<title>Log in.* Is /v1 miss"):
+                model.preflight()
+        finally:
+            site.shutdown()
 
 
 @pytest.mark.parametrize("fault", ["", "429", "refusal", "empty"])

@@ -305,6 +305,11 @@ def test_stream_of_any_layout_is_read_whole(body: str, text: str) -> None:
     assert choice.text == text
 
 
+def test_answer_in_another_format_is_no_error() -> None:
+    message = {"role": "assistant", "content": "look"}
+    assert error_in(200, {"model": "m", "message": message, "done": True}) is None
+
+
 def test_stream_with_a_broken_event_is_an_error() -> None:
     whole = 'data: {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}'
     error = error_in(200, read_events(f'{whole}\n\ndata: {{"cho\n\n{whole}\n\ndata: [DONE]'))

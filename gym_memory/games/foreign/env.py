@@ -7,6 +7,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
+from types import ModuleType
 from typing import Any, Literal
 
 import gymnasium as gym
@@ -14,6 +15,7 @@ import numpy as np
 from gymnasium.envs.registration import load_env_creator
 
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
+from gym_memory.core.names import PLUGINS, callables
 from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int, check_known, check_name, check_text
 from gym_memory.extract import EXTRACTORS
@@ -435,7 +437,8 @@ def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
 
     Args:
         id: A Gymnasium id, ``module:id`` with the module that registers it, or ``module:function``
-            for a function that returns an object with ``reset`` and ``step``.
+            for a function that returns an object with ``reset`` and ``step``. On the command
+            line a module may be a file, ``./my_envs.py:make``.
         **kwargs: Arguments of :class:`ForeignEnv`, ``max_steps`` also overriding the registered
             limit, and of the environment.
     """
@@ -444,33 +447,52 @@ def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
             "expected id as a Gymnasium id, 'module:id' or 'module:function', as in "
             "'Foreign?id=module:function'; in Python call gym_memory.wrap(env)"
         )
-    known = inspect.signature(ForeignEnv).parameters
-    ours = {key: kwargs.pop(key) for key in list(kwargs) if key in known and key != "env"}
+    ours = {key: kwargs.pop(key) for key in list(kwargs) if key in _settings()}
     env = _make(id, ours.get("max_steps"), kwargs)
     return ForeignEnv(env, **{"name": id, **ours})
 
 
+def _settings() -> list[str]:
+    return [key for key in inspect.signature(ForeignEnv).parameters if key != "env"]
+
+
 def _make(id: str, max_steps: int | None, kwargs: Mapping[str, Any]) -> Any:
     module_name, colon, name = id.rpartition(":")
+    own: list[str] = []
     if colon:
-        try:
-            module = importlib.import_module(module_name)
-        except ImportError as error:
-            raise InvalidArgumentError(
-                f"expected id as 'module:name' with a module that can be imported: {error}"
-            ) from error
+        module = PLUGINS.get(module_name) or _import(module_name)
         function = getattr(module, name, None)
         if callable(function):
-            check_known(f"environment {id!r}", function, kwargs)
+            check_known(f"environment {id!r}", function, kwargs, also=_settings())
             return function(**kwargs)
+        own = callables(module)
     try:
         spec = gym.spec(name)
     except gym.error.Error as error:
         known = [i for i in gym.registry if i.split("/")[-1][:3] == name.split("/")[-1][:3]]
-        raise UnknownNameError("Gymnasium id", id, known or ["module:id"]) from error
+        if colon:
+            kind = f"environment of {module_name}"
+            raise UnknownNameError(kind, name, [*own, *known]) from error
+        if not known:
+            raise InvalidArgumentError(
+                f"expected the id of a registered environment, got {id!r}: name the module that "
+                f"registers it, 'module:{id}'"
+            ) from error
+        raise UnknownNameError("Gymnasium id", id, known) from error
     if spec.entry_point is not None:
         entry = spec.entry_point
         creator: Callable[..., Any] = load_env_creator(entry) if isinstance(entry, str) else entry
-        check_known(f"environment {id!r}", creator, kwargs)
+        check_known(f"environment {id!r}", creator, kwargs, also=_settings())
     limit = {} if max_steps is None else {"max_episode_steps": check_int("max_steps", max_steps, 1)}
     return gym.make(name, disable_env_checker=True, **limit, **kwargs)
+
+
+def _import(name: str) -> ModuleType:
+    if name.endswith(".py"):
+        raise InvalidArgumentError(f"expected a module, got {name!r}: import the file first")
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise InvalidArgumentError(
+            f"expected id as 'module:name' with a module that can be imported: {error}"
+        ) from error
