@@ -371,7 +371,7 @@ def test_list_shows_no_markup_of_docstrings(run: Run, words: tuple[str, ...]) ->
 def test_list_keeps_names_whole_and_links_short(run: Run) -> None:
     assert "(the one that holds json_2.1.1)" in flat(run("list", "environments", "ALFWorld")[1])
     scored = flat(run("list", "policies", "choose")[1])
-    assert "A model that scores (Scorer) or its spec" in scored
+    assert "A scoring model (Scorer) or its spec" in scored
 
 
 def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

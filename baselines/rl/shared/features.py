@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gym_memory.baselines.actions import FILLERS, ParsedAction, parse_action
+from gym_memory.baselines.actions import FILLERS, parse_action
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import check_int
@@ -38,24 +38,17 @@ class Lexicon:
         self._games: dict[str, dict[str, None]] = {}
         self._count: dict[str, int] = {}
         self._enough = share * least
-        self.kept: dict[Any, tuple[str, ...]] = {}
-        """Features that follow from which words are common; emptied when that changes."""
         for game, *words in state:
             self.learn(game, words)
 
     def learn(self, game: str, words: Iterable[str]) -> None:
         """Note the words of a game; each counts once a game."""
-        if game not in self._games:
-            self._games[game] = {}
-            self._enough = self.share * max(len(self._games), self.least)
-            self.kept.clear()
-        seen = self._games[game]
+        seen = self._games.setdefault(game, {})
+        self._enough = self.share * max(len(self._games), self.least)
         for word in words:
             if word not in seen:
                 seen[word] = None
                 self._count[word] = self._count.get(word, 0) + 1
-                if self.common(word):
-                    self.kept.clear()
 
     def common(self, word: str) -> bool:
         """True if a word or name is common."""
@@ -153,10 +146,8 @@ class RecalledScene(RecalledFacts):
         return signs
 
 
-Contexts = tuple[tuple[str, str, str], ...]
-"""Words beside a name: the text, the word, and its side."""
-_MOST_KEPT = 20_000
-"""Actions whose features a lexicon keeps."""
+Texts = list[tuple[str, str]]
+"""Names of texts, and the texts."""
 
 
 class ActionFeatures(NamedTuple):
@@ -180,7 +171,7 @@ def describe(
     """
     triples = () if facts == "rendered" else obs["triples"]
     scene, matched = RecalledScene(triples), facts == "related"
-    texts: list[tuple[str, str]] = []
+    texts: Texts = []
     if words == "always" or not triples:
         texts = [("text", obs["text"]), ("inventory", obs["inventory"])]
     if not triples:
@@ -192,29 +183,17 @@ def describe(
         lexicon.learn(game, [phrase.verb for phrase in phrases])
         for _, text in texts:
             lexicon.learn(game, compounds(text))
-    contexts = {
-        name: tuple((source, *beside) for source, text in texts for beside in _beside(name, text))
-        for name in names
-    }
-
-    named = {name: _named(name, scene, contexts[name], lexicon, matched=matched) for name in names}
-
-    def features(phrase: ParsedAction) -> tuple[str, ...]:
-        own = tuple([named[name] for name in phrase.names])
-        key = phrase.verb, phrase.template, own, matched
-        found = lexicon.kept.get(key)
-        if found is None:
-            if len(lexicon.kept) >= _MOST_KEPT:
-                lexicon.kept.clear()
-            found = lexicon.kept[key] = _action(*key, lexicon)
-        return found
-
+    named = {name: _named(name, scene, texts, lexicon, matched=matched) for name in names}
+    actions = tuple(
+        _action(phrase.verb, phrase.template, tuple([named[n] for n in phrase.names]), matched)
+        for phrase in phrases
+    )
     earned = obs.get("earned", 0.0)
     state = (f"s earned {earned:+g}",) * bool(earned) + _state(scene, texts, lexicon)
-    return ActionFeatures(state, tuple(map(features, phrases)))
+    return ActionFeatures(state, actions)
 
 
-def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon) -> tuple[str, ...]:
+def _state(scene: RecalledScene, texts: Texts, lexicon: Lexicon) -> tuple[str, ...]:
     found = [
         f"s {source} word {word}"
         for source, text in texts
@@ -247,35 +226,37 @@ class _NameFeatures(NamedTuple):
     """The name if it is common, or empty."""
     atoms: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
-    contexts: Contexts = ()
+    contexts: tuple[tuple[str, str, str, str], ...] = ()
+    """Words beside it: the text, the word, its side, and the word if it is common or ``*``."""
     way: tuple[str, ...] = ()
     """Features of a direction, which has no others."""
 
 
 def _named(
-    name: str, scene: RecalledScene, contexts: Contexts, lexicon: Lexicon, *, matched: bool
+    name: str, scene: RecalledScene, texts: Texts, lexicon: Lexicon, *, matched: bool
 ) -> _NameFeatures:
-    shown = name if lexicon.common(name) else ""
-    values = tuple(scene.values(name))
+    shown, values = name if lexicon.common(name) else "", tuple(scene.values(name))
+    contexts = tuple(
+        (source, word, side, word if lexicon.common(word) else "*")
+        for source, text in texts
+        for word, side in _beside(name, text)
+    )
     if name not in DIRECTIONS:
         return _NameFeatures(shown, scene.bare_atoms(name), values, contexts)
     known = name in scene.ways(scene.here)
     atoms = scene.signposts.get(name, ()) if known and matched else ()
-    way = [
-        f"way to {atom}"
-        for atom in atoms
-        if not atom.startswith("name:") or lexicon.common(atom.removeprefix("name:"))
-    ]
-    way.insert(0, "way known" if known else "way unexplored")
-    return _NameFeatures(shown, (), values, contexts, tuple(way))
+    told = (a for a in atoms if a[:5] != "name:" or lexicon.common(a.removeprefix("name:")))
+    way = ("way known" if known else "way unexplored", *(f"way to {atom}" for atom in told))
+    return _NameFeatures(shown, (), values, contexts, way)
 
 
+@lru_cache(maxsize=20_000)
 def _action(
-    verb: str, template: str, named: tuple[_NameFeatures, ...], matched: bool, lexicon: Lexicon
+    verb: str, template: str, named: tuple[_NameFeatures, ...], matched: bool
 ) -> tuple[str, ...]:
     said = stem(verb) if matched else None
     stems = [{stem(value) for _, value in one.values} for one in named]
-    around = [{stem(word) for _, word, _ in one.contexts} for one in named]
+    around = [{stem(word) for _, word, *_ in one.contexts} for one in named]
     if any(said in own for own in (*stems, *around)):
         verb = "="
     found = [f"{verb} {template}", template]
@@ -290,12 +271,8 @@ def _action(
             matching = {said}.union(*(own for j, own in enumerate(stems) if j != i))
         parts = [*one.atoms]
         parts += [f"{r} {'=' if stem(v) in matching else v}" for r, v in one.values]
-        for source, word, place in one.contexts:
-            if stem(word) == said:
-                word = "="
-            elif not lexicon.common(word):
-                word = "*"
-            parts.append(f"{source} {word} {place}")
+        for source, word, side, shown in one.contexts:
+            parts.append(f"{source} {'=' if stem(word) == said else shown} {side}")
         found += [f"{role} {part}" for part in parts]
         found += [f"{verb} {role} {part}" for part in parts]
     return tuple(dict.fromkeys(found))

@@ -165,9 +165,9 @@ class ALFWorld(TextEnv):
     command that the game answers with "Nothing happens." is counted as invalid.
 
     Args:
-        path: Folder with the official games (in ``json_2.1.1``); ``"generated"`` for generated
-            households; None for the folder in ``$ALFWORLD_DATA``, or for generated ones if it is
-            not set.
+        path: Folder of the official games (the one that holds ``json_2.1.1``); ``"generated"`` for
+            generated households; None for the folder in ``$ALFWORLD_DATA``, or for generated ones
+            if it is not set.
         max_steps: Step limit; papers use 50.
         inventory: True to show the inventory text in the observation.
     """
