@@ -174,11 +174,11 @@ def listed() -> Table:
             *(str(row[key]) for key in ("game", "states", "effects")),
             f"{row['found']:.2f}",
             f"{row['without effect']} of {row['listed']}",
-            f"{row['cpu s a state']:.2f}",
+            f"{row['s a state']:.2f}",
         ]
         for row in measured("valid_actions")["rows"]
     ]
-    heads = ["game", "states", "effects", "found", "listed without effect", "CPU s a list"]
+    heads = ["game", "states", "effects", "found", "listed without effect", "s a list"]
     return heads, 1, rows
 
 
