@@ -41,7 +41,7 @@ ACTS = re.compile(
     rf"(?P<people>An? (?:[\w'-]+ ){{0,3}}?[\w'-]+) (?!is\b|{LEADS})[a-z]{{2,}}s"
     rf"(?: (?!and\b)[\w'-]+){{0,9}}{STOP}"
 )
-"""Somebody new who does something, and is here: *a guard stares at you*."""
+"""A new person who acts here: *a guard stares at you*."""
 _ORIGIN = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
 COMES = re.compile(
     rf"(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
@@ -158,7 +158,7 @@ def read_busy(draft: Scene, found: re.Match[str]) -> bool:
 
 
 def read_acting(draft: Scene, found: re.Match[str]) -> bool:
-    """Read somebody new who does something; return False for a thing, an arrival or a departure."""
+    """Read a new person who acts; return False for a thing, an arrival or a departure."""
     if not names_person(found["people"]) or events_in(found.group()):
         return False
     put_here(draft, found["people"], found.start("people"))

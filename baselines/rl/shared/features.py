@@ -19,6 +19,7 @@ __all__ = ["ActionFeatures", "FeatureRows", "Lexicon", "RecalledScene", "describ
 
 _ROLES = ("1", "2", "3")
 _DOORS = frozenset(map(door_relation, DIRECTIONS))
+_NAMED = "name:"
 
 
 @lru_cache(maxsize=20_000)
@@ -134,7 +135,7 @@ class RecalledScene(RecalledFacts):
             room = self.room_of(name)
             if room in offers:
                 offers[room] += [a for a in self.atoms(name) if not a.startswith("@")]
-                offers[room].append(f"name:{name}")
+                offers[room].append(f"{_NAMED}{name}")
         steps = first_steps(away, self.ways)
         nearest: dict[str, int] = {}
         signs: dict[str, dict[str, None]] = {}
@@ -223,7 +224,7 @@ class _NameFeatures(NamedTuple):
     """Features of one name in an action."""
 
     name: str
-    """The name if it is common, or empty."""
+    """Name if it is common, or empty."""
     atoms: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
     contexts: tuple[tuple[str, str, str, str], ...] = ()
@@ -245,8 +246,8 @@ def _named(
         return _NameFeatures(shown, scene.bare_atoms(name), values, contexts)
     known = name in scene.ways(scene.here)
     atoms = scene.signposts.get(name, ()) if known and matched else ()
-    told = (a for a in atoms if a[:5] != "name:" or lexicon.common(a.removeprefix("name:")))
-    way = ("way known" if known else "way unexplored", *(f"way to {atom}" for atom in told))
+    signs = (a for a in atoms if not a.startswith(_NAMED) or lexicon.common(a[len(_NAMED) :]))
+    way = ("way known" if known else "way unexplored", *(f"way to {atom}" for atom in signs))
     return _NameFeatures(shown, (), values, contexts, way)
 
 
