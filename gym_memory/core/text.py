@@ -170,23 +170,35 @@ def _between_sentences(ends: str, before: str, lines: bool) -> re.Pattern[str]:
     return re.compile(rf"(?<=[{re.escape(ends)}])\s+{ahead}" + r"|\n" * lines)
 
 
-def sentence_spans(text: str, ends: str = ".!?") -> Iterator[tuple[str, int]]:
+def sentence_spans(
+    text: str, ends: str = ".!?", *, initials: bool = False
+) -> Iterator[tuple[str, int]]:
     r"""Yield the sentences of each line, with their stops, and their starts.
 
     A dot inside a number or a name ends no sentence.
 
+    Args:
+        text: The text.
+        ends: Characters that end a sentence.
+        initials: True if a stop after an initial or a short title ends no sentence either.
+
     >>> list(sentence_spans("It is 3.5 m long.\nIs it?"))
     [('It is 3.5 m long.', 0), ('Is it?', 18)]
+    >>> list(sentence_spans("J. Lee met Dr. Orth. It rained.", initials=True))
+    [('J. Lee met Dr. Orth.', 0), ('It rained.', 21)]
     """
-    for found in _sentence(ends).finditer(text):
+    for found in _sentence(ends, initials).finditer(text):
         whole = found.group()
         if sentence := whole.strip():
             yield sentence, found.start() + whole.index(sentence[0])
 
 
 @lru_cache(maxsize=16)
-def _sentence(ends: str) -> re.Pattern[str]:
+def _sentence(ends: str, initials: bool) -> re.Pattern[str]:
     stop = re.escape(ends)
+    if initials:
+        end = rf"(?<![A-Z])(?<!\b[A-Z][a-z])[{stop}]{{1,8}}[\"”)]*(?=\s|$)"
+        return re.compile(rf"[^\n]+?(?:{end}|$)", re.MULTILINE)
     return re.compile(rf"(?:[^{stop}\n]+|\.(?=\w))+[{stop}]*[\"']?")
 
 

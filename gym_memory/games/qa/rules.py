@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
-from gym_memory.core.text import compound_spans, words
+from gym_memory.core.text import compound_spans, sentence_spans, words
 from gym_memory.extract import Extraction
 from gym_memory.extract.draft import Draft, unrewarded
 from gym_memory.graph import TemporalGraph
@@ -21,9 +21,6 @@ __all__ = ["ProseName", "ProseRules", "name_words", "names_in"]
 
 _MAX_TEXT_CHARS = 20_000
 _MAX_RELATION_WORDS = 10
-_SENTENCE = re.compile(
-    r"[^\n]+?(?:(?<![A-Z])(?<!\b[A-Z][a-z])[.!?]{1,8}[\"”)]*(?=\s|$)|$)", re.MULTILINE
-)
 _BRACKETS = re.compile(r"(?<!\s)\s*\([^()]*\)")
 _KIND = re.compile(
     r"\b(?:is|was|are|were|became|remains) (?:also |now |best known as |known as )?"
@@ -53,8 +50,8 @@ class ProseRules:
         if not topic or not body.strip():
             return Extraction()
         passage = _PassageDraft(graph, clean_name(topic), body)
-        for found in _SENTENCE.finditer(step.text, len(title) + 1, _MAX_TEXT_CHARS):
-            passage.read(found.group(), found.start())
+        for sentence, start in sentence_spans(body, initials=True):
+            passage.read(sentence, len(title) + 1 + start)
         stated = passage.extraction()
         return stated._replace(
             said=dict.fromkeys((m.triple for m in stated.mentions), passage.topic)
@@ -75,7 +72,7 @@ class _PassageDraft(Draft):
 
     def read(self, sentence: str, start: int) -> None:
         """Read a sentence that is not a question."""
-        if sentence.rstrip().endswith("?"):
+        if sentence.endswith("?"):
             return
         names = names_in(sentence, start)
         subject, after = self.topic, start

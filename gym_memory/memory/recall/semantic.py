@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gym_memory.core.records import Triple
+from gym_memory.core.text import compounds
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.facts import Event
 from gym_memory.graph.schema import EXIT, VERBATIM
@@ -203,7 +204,7 @@ class EntityIndex(Follower[Event]):
                 if name not in self._ids:
                     self._ids[name] = len(self._names)
                     self._names.append(name)
-                    words = set(name.split())
+                    words = set(compounds(name))
                     self._lengths.append(math.sqrt(len(words)))
                     for word in sorted(words):
                         self._by_word.setdefault(word, []).append(self._ids[name])
@@ -234,7 +235,7 @@ class EntityIndex(Follower[Event]):
     def _by_words(self, texts: Sequence[str]) -> dict[int, float]:
         query: dict[str, float] = {}
         for text in texts:
-            words = dict.fromkeys(_words(text))
+            words = dict.fromkeys(compounds(text))
             for word in words:
                 query[word] = query.get(word, 0.0) + 1 / math.sqrt(len(words))
         similar: dict[int, float] = {}
@@ -243,7 +244,3 @@ class EntityIndex(Follower[Event]):
                 similar[id] = similar.get(id, 0.0) + weight
         lengths = self._lengths
         return {id: round(value / lengths[id], 5) for id, value in similar.items()}
-
-
-def _words(text: str) -> list[str]:
-    return [word for part in text.lower().split() if (word := part.strip(".,;:!?\"'()[]=-"))]
