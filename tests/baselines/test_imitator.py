@@ -280,7 +280,8 @@ def test_decides_by_what_it_sees(knowledge: ShownKnowledge, height: str, box: st
         f"in the reproducing stage with a {height} height, soil)"
     )
     assert (
-        decide(one, goal, view, Pursuit(parse("focus on red box"), later=True)) == f"focus on {box}"
+        decide(one, goal, view, Pursuit(parse("focus on red box"), deferred=True))
+        == f"focus on {box}"
     )
 
 
@@ -290,7 +291,7 @@ def test_focuses_on_nothing_of_another_stage(knowledge: ShownKnowledge) -> None:
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "focus on")
     policy = Imitator(SHIPPED)
     policy.reset({}, 0)
-    policy.focus = Experiment(Pursuit(parse("focus on hatchling turtle"), "outside", later=True))
+    policy.focus = Experiment(Pursuit(parse("focus on hatchling turtle"), "outside", deferred=True))
     view = "This outside location is called the outside. Here you see: \n\ta adult turtle"
     waited = one.moves[: first + 4]
     assert policy.act(seen(view, told_by([*waited, waited[-1]]), task=one.goal), {}) == "wait1"
@@ -371,7 +372,7 @@ def test_named_thing_is_sought_before_other_demonstrations_continue(
 ) -> None:
     obs = seen(KITCHEN.format(""), packed(knowledge), task=BOIL.format("rubber"), held="metal pot")
     assert (
-        followed(knowledge, obs, Pursuit(parse("focus on rubber"), "kitchen", later=True))
+        followed(knowledge, obs, Pursuit(parse("focus on rubber"), "kitchen", deferred=True))
         == "focus on rubber"
     )
 
@@ -419,8 +420,8 @@ def test_given_up_aim_is_sought_first_then_noted(
         for text in [*["a substance called soap"] * 14, view, "a substance called soap", view]
     ]
     assert "look around" in actions
-    later = Pursuit(parse("examine soap"), "kitchen", later=True)
-    policy.focus = Experiment(later, idle=13, seen=track_novelty(Experiment(), view, "")[1])
+    deferred = Pursuit(parse("examine soap"), "kitchen", deferred=True)
+    policy.focus = Experiment(deferred, idle=13, seen=track_novelty(Experiment(), view, "")[1])
     policy.act(seen(view, task=BOIL.format("soap")), {})
     assert "examine soap" in policy.focus.notes()["given up"]
     assert is_among(parse("examine soap"), policy.focus.abandoned)
@@ -485,8 +486,8 @@ def test_after_giving_up_only_named_things_get_focus(
     for given_up in ((), (parse("open door"),)):
         policy = Imitator(SHIPPED)
         policy.reset({}, 0)
-        later = Pursuit(parse("focus on blue jay"), "outside", later=True)
-        policy.focus = Experiment(later, abandoned=given_up)
+        deferred = Pursuit(parse("focus on blue jay"), "outside", deferred=True)
+        policy.focus = Experiment(deferred, abandoned=given_up)
         actions.append(policy.act(seen(view, task=goal), {}))
     assert actions[0].startswith("focus on ")
     assert not actions[1].startswith("focus on ")

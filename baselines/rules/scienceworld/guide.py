@@ -84,7 +84,7 @@ def estimate_progress(
     the effects in its facts, the last answer, the inventory and the published plan. Numbers with an
     abandoned next move are excluded.
     """
-    if scene.plan is None and not scene.done:
+    if scene.pursued is None and not scene.done:
         return DemonstrationProgress(0, 0.0, ())
     score = _score_present(shown, translation, scene)
     done = _counted_moves(scene)
@@ -118,7 +118,7 @@ def _counted_moves(scene: ScienceScene) -> tuple[tuple[Act, str], ...]:
     for number, (act, answer) in enumerate(scene.done, 1):
         if number <= scene.gap or is_move(act) or act.verb.isdigit():
             continue
-        refused_again = act in refused or (scene.again and number == len(scene.done))
+        refused_again = act in refused or (scene.last.retried and number == len(scene.done))
         if is_refused(answer) and not refused_again:
             refused.add(act)
         else:
@@ -236,17 +236,18 @@ def _score_present(shown: Demonstration, translation: Translation, scene: Scienc
     carried = frozenset(thing.name for thing in scene.carried)
     score[1:] += 0.6 * np.array([_jaccard(move.carried, carried) for move in shown.moves])
     score[0] += 0.6 * _jaccard(shown.moves[0].carried, carried)
-    if scene.plan is None:
+    if scene.pursued is None:
         return score
-    if scene.until is not None:
+    if scene.last.until is not None:
         nearness = np.maximum(
-            _fits(shown, translation, scene.until), _fits(shown, Translation(), scene.until)
+            _fits(shown, translation, scene.last.until),
+            _fits(shown, Translation(), scene.last.until),
         )
         score[:-1] += 2 * nearness**2
-    fits = _fits(shown, translation, scene.plan)
-    if not scene.made:
+    fits = _fits(shown, translation, scene.pursued)
+    if not scene.taken:
         score[:-1] += 2 * fits
-    elif not is_refused(scene.text) or scene.again:
+    elif not is_refused(scene.text) or scene.last.retried:
         here = np.array([scene.room == move.room for move in shown.moves])
         score[1:] += fits + _answers(shown, masked(scene.text)) + _ROOM_WEIGHT * here
     return score
@@ -396,8 +397,8 @@ def decide_object(act: Act, goal: str, guide: Guide, scene: ScienceScene) -> Act
         condition, other = condition_of(goal, phrase)
         found = _THRESHOLD.search(condition)
         if found is not None:
-            if scene.plan and scene.plan.verb == act.verb and not scene.made:
-                return scene.plan  # keep the last decision
+            if scene.last.act.verb == act.verb and not scene.taken:
+                return scene.last.act  # keep the last decision
             above = _is_above(float(found[2]), scene, melting="melting point" in condition)
             if above is None:
                 return None

@@ -36,18 +36,22 @@ NOTHING = Act("")
 class Pursuit:
     """An intended action; an empty verb means none.
 
-    ``until`` is the action that ends its repetitions. ``later`` is True if another action leads to
-    it, ``again`` if it was refused and should be repeated once.
+    Attributes:
+        act: The action.
+        room: The room to take it in.
+        until: The action that ends its repetitions.
+        deferred: True if another action has to come first.
+        retried: True if it was refused and is repeated once.
     """
 
     act: Act = NOTHING
     room: str = ""
     until: Act | None = None
-    later: bool = False
-    again: bool = False
+    deferred: bool = False
+    retried: bool = False
 
     def __str__(self) -> str:
-        how = "later: " * self.later or "once more: " * self.again
+        how = "later: " * self.deferred or "once more: " * self.retried
         where = f", in the {self.room}" if self.room else ""
         return f"{how}{self.act}{where}" + (f", until: {self.until}" if self.until else "")
 
@@ -75,10 +79,19 @@ class Experiment(RulePlan):
 class ScienceScene(NamedTuple):
     """Knowledge of the player at the present step.
 
-    ``sights`` maps objects to the rooms where they were seen, ``lines_seen`` to their lines in a
-    view or to their containers. ``gap`` counts the actions before the last gap in the memory;
-    ``cut`` is True if there is a gap or the beginning is missing. ``plan`` is the action planned at
-    the last step, for ``planned_room``; ``made`` is True if it was taken.
+    Attributes:
+        text: The last answer of the game.
+        room: The room of the agent.
+        view: Objects in view.
+        carried: Objects in the inventory.
+        done: Past actions with their answers.
+        gap: Number of past actions before the last gap in the memory.
+        cut: True if there is a gap or the beginning is missing.
+        facts: Facts in the observation.
+        sights: Rooms where objects were seen.
+        lines_seen: Lines of objects in a view, or their containers.
+        last: The pursuit of the last step.
+        taken: True if the last action was the one pursued.
     """
 
     text: str
@@ -86,16 +99,18 @@ class ScienceScene(NamedTuple):
     view: tuple[Thing, ...]
     carried: tuple[Thing, ...]
     done: tuple[tuple[Act, str], ...]
+    gap: int
+    cut: bool
     facts: tuple[Triple, ...]
     sights: dict[str, str]
     lines_seen: dict[str, str]
-    gap: int
-    cut: bool
-    plan: Act | None
-    planned_room: str
-    made: bool
-    again: bool
-    until: Act | None
+    last: Pursuit
+    taken: bool
+
+    @property
+    def pursued(self) -> Act | None:
+        """Return the action pursued at the last step, or None."""
+        return self.last.act if self.last.act.verb else None
 
     @property
     def readings(self) -> tuple[tuple[int, bool], ...]:
@@ -159,7 +174,10 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     text = obs["text"].strip()
     steps, gap, cut = _transcript(obs["memory"])
     facts = tuple(sorted(set(obs["triples"])))
-    planned = parse(str(aim.act)) if aim.act.verb else None
+    until = aim.until and parse(str(aim.until))
+    last = dataclasses.replace(
+        aim, act=parse(str(aim.act)) if aim.act.verb else NOTHING, until=until
+    )
     rooms = [room for _, answer in steps if (room := room_of(answer))]
     stands = [fact.object for fact in facts if fact[:2] == (PLAYER, "is in")]
     room = room_of(text) or next(iter(stands + rooms[::-1]), "") or aim.room
@@ -179,18 +197,17 @@ def read_scene(obs: Observation, aim: Pursuit) -> ScienceScene:
     for subject, relation, _ in facts:
         if relation == "contains":
             sights[f"room {subject}"] = subject
-    made = planned is not None and not aim.later and not (is_view(text) or _MOVED.match(text))
+    taken = bool(last.act.verb) and not (last.deferred or is_view(text) or _MOVED.match(text))
     long_ago, done = merge_choices(steps[:gap]), merge_choices(steps[gap:])
     if done and (not done[-1][1] or done[-1][1].startswith(AMBIGUOUS)):
         done[-1] = (done[-1][0], text)  # the present text answers it
-    elif planned is not None and made:
-        done.append((planned, text))
+    elif taken:
+        done.append((last.act, text))
     view = things_in(text) if is_view(text) else ()
     kept.update(view)
     return ScienceScene(
-        text, room, view, things_in(obs["inventory"]), (*long_ago, *done), facts, sights, kept,
-        len(long_ago), cut, planned,
-        aim.room if aim.later else "", made, aim.again, aim.until and parse(str(aim.until)),
+        text, room, view, things_in(obs["inventory"]), (*long_ago, *done), len(long_ago), cut,
+        facts, sights, kept, last, taken,
     )  # fmt: skip
 
 

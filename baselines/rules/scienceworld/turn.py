@@ -187,14 +187,14 @@ class ScienceDecision:
         self._is_shown = is_demonstrated(goal, knowledge.demonstrations)
         self._until: Act | None = None
         self.plan = Pursuit()
-        self.aim = scene.until or scene.plan
+        self.aim = scene.last.until or scene.pursued
 
     def action(self) -> str:
         """Return the next action."""
         scene, shown = self._scene, self._guide.shown
-        if scene.made and is_refused(scene.text) and not scene.again:
+        if scene.taken and is_refused(scene.text) and not scene.last.retried:
             shut = _SHUT.search(scene.text)
-            self.plan = Pursuit(scene.plan or Act(""), later=bool(shut), again=not shut)
+            self.plan = Pursuit(scene.last.act, deferred=bool(shut), retried=not shut)
             return f"open {shut[1]}" if shut else LOOK
         focus = None if self._is_shown else self._named_focus()
         if focus is not None:
@@ -216,7 +216,8 @@ class ScienceDecision:
 
     def look(self) -> str:
         """Look around, in case something has changed."""
-        self.plan = Pursuit(self._scene.plan or Act(""), until=self._scene.until, later=True)
+        last = self._scene.last
+        self.plan = Pursuit(last.act, until=last.until, deferred=True)
         return LOOK
 
     def round_of_aim(self) -> tuple[Act, ...]:
@@ -304,9 +305,12 @@ class ScienceDecision:
 
     # ------------------------------------------------------------ room and objects
 
-    def _publish(self, act: Act, room: str, *, later: bool = False) -> None:
-        again = self._scene.again and self._scene.plan == act and not later
-        self.plan = Pursuit(act, room, self._until, later, again)
+    def _publish(self, act: Act, room: str, *, deferred: bool = False) -> None:
+        retried = self._is_retried(act) and not deferred
+        self.plan = Pursuit(act, room, self._until, deferred, retried)
+
+    def _is_retried(self, act: Act) -> bool:
+        return self._scene.last.retried and self._scene.last.act == act
 
     def _fulfil(self, act: Act, room: str) -> str:
         scene = self._scene
@@ -326,19 +330,19 @@ class ScienceDecision:
             return str(act._replace(things=names))
         missing = next(p for p, name in zip(act.things, names, strict=True) if not name)
         where = self._place_of(missing, room, act)
-        again = scene.again and scene.plan == act
-        if scene.room and where != scene.room and not again:
+        retried = self._is_retried(act)
+        if scene.room and where != scene.room and not retried:
             return self._go(where, act)
         unseen = _ROOM_CHANGED.match(scene.text) or not scene.room or act.verb == "focus on"
         if not scene.view and unseen:
-            self._publish(act, scene.room, later=True)
+            self._publish(act, scene.room, deferred=True)
             return LOOK
-        if not scene.view or (again and act.verb != "focus on"):
+        if not scene.view or (retried and act.verb != "focus on"):
             self._publish(act, scene.room)
             return str(act)  # the object may be here unseen; if not, the action is refused
         closed = _CLOSED_DOOR.findall(scene.text)
         if closed and self._is_sought(missing, act):
-            self._publish(act, scene.room, later=True)
+            self._publish(act, scene.room, deferred=True)
             return f"open {closed[0]}"
         return self._search(missing, act)
 
@@ -347,11 +351,12 @@ class ScienceDecision:
         scene = self._scene
         core = phrase.partition(" containing ")[0]
         if (
-            scene.planned_room in self._knowledge.house.exits
-            and scene.plan == act
+            scene.last.deferred
+            and scene.last.act == act
+            and scene.last.room in self._knowledge.house.exits
             and not scene.view
         ):
-            return scene.planned_room
+            return scene.last.room
         looked = bool(scene.view) if scene.room == room else f"room {room}" in scene.sights
         if room and not looked:
             return room
@@ -371,7 +376,7 @@ class ScienceDecision:
         return act.verb in _SEARCH_VERBS or (act.verb == "move" and named)
 
     def _go(self, room: str, act: Act) -> str:
-        self._publish(act, room, later=True)
+        self._publish(act, room, deferred=True)
         way = self._knowledge.house.way(self._scene.room, room)
         if not way or is_refused(self._scene.text):
             return LOOK
@@ -385,7 +390,7 @@ class ScienceDecision:
         """Open what is closed here, or go to the nearest room not seen yet."""
         scene, house = self._scene, self._knowledge.house
         explore, self._until = Act("explore"), aim
-        self._publish(explore, scene.room, later=True)
+        self._publish(explore, scene.room, deferred=True)
         closed = _CLOSED_DOOR.findall(scene.text) if scene.view else []
         if closed:
             return f"open {closed[0]}"
@@ -412,7 +417,7 @@ class ScienceDecision:
         sought = self._is_sought(phrase, act)
         if not sought or not rooms or self._rng.random() < GIVE_UP_CHANCE:
             if act.verb == "focus on":  # a wrong focus ends the task
-                self._publish(act, scene.room, later=True)
+                self._publish(act, scene.room, deferred=True)
                 return WAIT
             self._publish(act, scene.room)
             return str(act)

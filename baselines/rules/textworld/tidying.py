@@ -60,8 +60,6 @@ MIN_RATIO = 0.4
 MIN_RATIO_AT_RISK = 0.6
 """Same share in games in which taking an object from its right place loses a point."""
 
-Candidate = tuple[str, str, float]
-"""An object, a target, and the probability that the object belongs there."""
 Placings = list[tuple[str, str]]
 """Pairs of an object and the room or furniture where it belongs."""
 
@@ -174,7 +172,7 @@ class Tidier:
         chances = self._chances(beliefs, things, holders, locations, known)
         distances = beliefs.distances
         ranked = []
-        for thing, target, chance in chances:
+        for thing, target, chance, _ in chances:
             start, room = beliefs.room_of(thing), holders[target]
             steps = 2 + distances.get(start, 0) + rooms_apart(distances, start, room)
             ranked.append((-chance / steps, thing, target, chance))
@@ -209,7 +207,7 @@ class Tidier:
         holders: dict[str, str],
         locations: dict[str, str],
         known: _TidyOutcomes,
-    ) -> list[Candidate]:
+    ) -> list[LikelyPlacing]:
         """Return the likeliest untried target of each movable object, with its probability."""
         large = is_large(beliefs)
         if large and not known.known_home:  # no misplaced object is known yet
@@ -230,39 +228,45 @@ class Tidier:
             if t not in known.moved and t not in mentioned and stays[t] > 0
         ]
         share = _misplaced_share(known, odds, count_in_task(beliefs))
+        found = []
+        for thing, places in zip(things, chances, strict=True):
+            if thing in known.moved:  # its first place may have been right
+                tried = thing in known.placed and not known.taken_wrongly
+                stay = PRIOR_SHARE if tried else 0.0
+            elif share == 0.0 or large:
+                continue
+            else:
+                weight = 0.0 if thing in mentioned else stays[thing] * len(holders)
+                stay = weight * (1 - share) / share
+            left = {name: c for name, c in places.items() if (thing, name) not in known.tried}
+            if left:
+                found.append(_likeliest(thing, left, stay))
+        return self._choose(found, beliefs, known)
+
+    def _choose(
+        self, placings: list[LikelyPlacing], beliefs: Beliefs, known: _TidyOutcomes
+    ) -> list[LikelyPlacing]:
+        """Return the placings that are likely enough, else those worth a risk."""
         certain = not self._unrequested or bool(known.known_home & known.placed)
         enough = 0.0 if certain else _MIN_CHANCE_UNREQUESTED
-        found: list[Candidate] = []
-        unlikely: list[tuple[float, Candidate]] = []
-        for thing, places in zip(things, chances, strict=True):
-            unmoved = thing not in known.moved
-            if unmoved and (share == 0.0 or large):
-                continue
-            left = {name: c for name, c in places.items() if (thing, name) not in known.tried}
-            if not left:
-                continue
-            stay = 0.0
-            if unmoved and thing not in mentioned:
-                stay = stays[thing] * len(holders) * (1 - share) / share
-            elif thing in known.placed and not known.taken_wrongly:
-                stay = PRIOR_SHARE  # its first place may have been right
-            target = max(left, key=lambda name: left[name])
-            total = sum(left.values())
-            chance, misplaced = left[target] / (total + stay), total / (total + stay)
-            if unmoved and not is_worth_taking(misplaced):
-                unlikely.append((misplaced, (thing, target, chance)))
-            elif chance >= enough or thing in beliefs.held():
-                found.append((thing, target, chance))
-        if found:
-            return found
+        unlikely = [
+            one
+            for one in placings
+            if one.thing not in known.moved and not is_worth_taking(one.misplaced)
+        ]
+        likely = [
+            one
+            for one in placings
+            if one not in unlikely and (one.chance >= enough or one.thing in beliefs.held())
+        ]
+        if likely:
+            return likely
         if not known.taken_wrongly:
-            return [entry for _, entry in unlikely if entry[2] >= enough]
-        unlikely.sort(reverse=True)
+            return [one for one in unlikely if one.chance >= enough]
+        unlikely.sort(key=lambda one: (one.misplaced, one), reverse=True)
         search = certain and not known.misplaced - known.known_home
-        search = search and is_worth_searching([misplaced for misplaced, _ in unlikely])
-        return (
-            [unlikely[0][1]] if search else []
-        )  # the game goes on, so some object is still misplaced
+        search = search and is_worth_searching([one.misplaced for one in unlikely])
+        return unlikely[:1] if search else []  # the game goes on, so one is still misplaced
 
     # ------------------------------------------------------------ doing
 
@@ -294,6 +298,25 @@ class Tidier:
         if puts:
             return puts[(holders or list(puts))[0]]
         return f"drop {thing}" if beliefs.can(f"drop {thing}") else None
+
+
+class LikelyPlacing(NamedTuple):
+    """A target of an object, and the probability that the object belongs there.
+
+    ``misplaced`` is the probability that it belongs elsewhere than where it is.
+    """
+
+    thing: str
+    target: str
+    chance: float
+    misplaced: float
+
+
+def _likeliest(thing: str, chances: dict[str, float], stay: float) -> LikelyPlacing:
+    """Return the likeliest target of an object, given the weights of targets and of staying."""
+    target = max(chances, key=lambda name: chances[name])
+    total = sum(chances.values())
+    return LikelyPlacing(thing, target, chances[target] / (total + stay), total / (total + stay))
 
 
 class _TidyOutcomes(NamedTuple):
