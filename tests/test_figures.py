@@ -34,7 +34,7 @@ STATED = {
     ),
     "more than 5 % of the steps": ("gym_memory/run/results/score.py", "MOST_FALLBACKS = 0.05"),
     "and 8 MiB": ("gym_memory/llm/endpoint.py", "_MAX_BYTES = 1 << 23"),
-    "waited for, five minutes": ("gym_memory/memory/stores/postgres.py", "PATIENCE = 300.0"),
+    "waits at most five minutes": ("gym_memory/memory/stores/postgres.py", "PATIENCE = 300.0"),
     "limits memory (4 GiB)": ("gym_memory/games/isolate.py", "MEMORY = 4 << 30"),
     "a step (60 s) and of a reset (300 s)": (
         "gym_memory/games/isolate.py",
