@@ -175,7 +175,7 @@ def sentence_spans(
 ) -> Iterator[tuple[str, int]]:
     r"""Yield the sentences of each line, with their stops, and their starts.
 
-    A dot inside a number or a name ends no sentence.
+    A dot inside a number or a name, or after *Mr* or *Dr*, ends no sentence.
 
     Args:
         text: The text.
@@ -199,7 +199,8 @@ def _sentence(ends: str, initials: bool) -> re.Pattern[str]:
     if initials:
         end = rf"(?<![A-Z])(?<!\b[A-Z][a-z])[{stop}]{{1,8}}[\"”)]*(?=\s|$)"
         return re.compile(rf"[^\n]+?(?:{end}|$)", re.MULTILINE)
-    return re.compile(rf"(?:[^{stop}\n]+|\.(?=\w))+[{stop}]*[\"']?")
+    title = r"(?<=\b[DM][rs])\.|(?<=\bMrs)\."
+    return re.compile(rf"(?:[^{stop}\n]+|\.(?=\w)|{title})+[{stop}]*[\"']?")
 
 
 def without_articles(text: str, *others: str) -> str:

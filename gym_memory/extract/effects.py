@@ -30,6 +30,8 @@ _TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
 _PERSONAL_PRONOUNS = ("he", "she")
 _POSSESSIVE = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
 _GENITIVE = re.compile(r"^[\w -]+'s ")
+_ASIDE = re.compile(r" (?:on|in|beside|near|under|above|below|behind|by) (?:the|an?|your|its) .*")
+"""Words after a subject that say where it is."""
 _RECEIVER_AND_THING = re.compile(
     r"(?P<who>(?:the|an?|his|her) \w+|[A-Z]\w+) "
     r"(?P<thing>(?:an?|the|your|my|his|her|some|one|two|\d+) .+)"
@@ -45,7 +47,7 @@ _LIGHTS = frozenset(
     ("lamp", "lantern", "torch", "candle", "fire", "flame", "match", "light", "lights", "fireplace")
 )
 _AWAY = re.compile(
-    rf"(?:(?:to the )?(?:{'|'.join(DIRECTIONS)})|away|off|out|through|toward|the (?:room|area"
+    rf"(?:(?:to the )?(?:{'|'.join(DIRECTIONS)})|away|off|out|through|towards?|the (?:room|area"
     rf"|game|building|place)"
     r"|upstairs|downstairs|inside|outside|home|into (?!the room|view))\b"
 )
@@ -95,7 +97,8 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
     owner = _POSSESSIVE.match(part.text) or END_OF.match(part.text)
     text = part.text[owner.end() :] if owner else part.text
     bare = owner is not None or part.start < 0 or text[:1].isupper() or text[:1].isdigit()
-    bare = bare or draft.graph.knows(text)
+    event = draft.event
+    bare = bare or draft.graph.knows(text) or (event is not None and text == event.thing.text)
     for phrase in find_things(draft, text, start + len(part.text) - len(text), bare=bare):
         name = draft.thing_called(phrase.name, carried=carried)
         noun = head_noun(phrase.name.partition(" and ")[0])
@@ -124,7 +127,9 @@ def _subject_name(draft: Scene, event: Event) -> str:
     if event.subject.text.lower() in _PERSONAL_PRONOUNS:
         return draft.person
     name = _unowned(event.subject.text)
-    return meant(draft, name if draft.graph.knows(name) else _GENITIVE.sub("", name))
+    if draft.graph.knows(name):
+        return name
+    return meant(draft, _GENITIVE.sub("", _ASIDE.sub("", name)))
 
 
 def _is_actor(draft: Scene, event: Event) -> bool:
@@ -475,6 +480,8 @@ def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
         return False  # an arch opens onto the garden
     if not (own or intransitive) and _is_light(clean_name(event.subject.text)):
         return False  # a torch lights a cave
+    if intransitive and kind_of_noun(_subject_name(draft, event)) == KEY:
+        return False  # the lock opens, not the key
     things = [] if own and intransitive else list(things_of(draft, part))
     for phrase in things:
         draft.add(phrase.name, "is", state, phrase.start, phrase.end)

@@ -64,6 +64,9 @@ _PARTICLES |= _RESULTS_OF_MOVING.keys()
 _DETERMINERS = frozenset(
     ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
 )
+_PLACING = frozenset(("on", "in", "beside", "near", "under", "above", "below", "behind", "by"))
+"""Prepositions after a thing, before what it is on, in or close to."""
+_THE = (["the"], ["your"], ["its"], ["a"], ["an"])
 _TO_DIRECTIONS = frozenset(f"to the {direction}" for direction in DIRECTIONS)
 _EMPHATIC_UP = [["up", word] for word in ("the", "your", "my", "a", "an", "some")]
 _PRONOUNS = frozenset(("it", "them", "this", "that"))
@@ -93,6 +96,7 @@ _MAX_SUBJECT_WORDS = 5
 _LEADING_CLAUSE = re.compile(
     r"(?:As|When|After|Before|With|At|Without) (?:[^,.]{3,80}, (?=[a-zA-Z])"
     r"|an? (?:\w+ )?\w+ (?=the |your |you ))"
+    r"|(?!\w*thing)[A-Z][a-z]+ing [^,.]{3,140}, (?=you |your |the )"
 )
 """A clause or phrase before the main clause, which reports the event."""
 _LAST_THING_OF_LEAD = re.compile(r"\b(?P<thing>(?:the|your|an?) (?:[\w'-]+ ){0,2}?[\w'-]+), $")
@@ -418,6 +422,9 @@ def _subject_end(words: _SentenceWords, at: int, determined: bool) -> int:
             return at
         if word == "to" and " ".join(lower[at : at + 3]) in _TO_DIRECTIONS:
             at, end = at + 3, min(end + 3, len(lower))  # the door to the north closes
+            continue
+        if word in _PLACING and lower[at + 1 : at + 2] in _THE:
+            at, end = at + 2, min(end + 4, len(lower))  # the lamp on the desk goes out
             continue
         if word in _SUBJECT_BREAKS:
             return at

@@ -20,6 +20,7 @@ from gym_memory.extract.notes.words import (
     names_person,
 )
 from gym_memory.extract.openings import (
+    FINDS,
     OPENS,
     REVEALING,
     REVEALS,
@@ -40,6 +41,7 @@ from gym_memory.extract.persons import (
     GOES,
     IN_HAND,
     OWNS,
+    SUBSTANCES,
     add_held,
     read_acting,
     read_arrival,
@@ -58,7 +60,7 @@ from gym_memory.extract.placing import (
     some_steps_away,
     with_contents,
 )
-from gym_memory.extract.scene import Scene, seen_relation
+from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import (
     ARTICLE,
     COMPASS,
@@ -69,7 +71,18 @@ from gym_memory.extract.things import (
     WITH_ARTICLE,
     is_name,
     items_in,
-    place_name,
+)
+from gym_memory.extract.views import (
+    ALL_WAYS,
+    DOOR_IN_VIEW,
+    DOOR_LIES,
+    VIEW_OF_YOU,
+    VIEW_TO_THE,
+    WAY_TO,
+    read_all_ways,
+    read_door,
+    read_view,
+    read_way_to,
 )
 from gym_memory.extract.ways import BARRED, WAYS, is_passable
 from gym_memory.extract.wording import (
@@ -87,6 +100,7 @@ from gym_memory.extract.wording import (
     STOP,
     THINGS,
     YOU,
+    either,
     phrases,
 )
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation, head_noun
@@ -107,37 +121,24 @@ _SEEN_AROUND = re.compile(
     rf"{SEE} (?P<things>{THINGS}){STOP}"
 )
 """Things in view: *looking around, you notice a chest*."""
-_RELATIVE_CLAUSE = re.compile(r"\b(?:which|that) (?:is|are) .*")
 _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 """Introduction of things, after which *and the room* begins another clause."""
-_VIEW_TO_THE = re.compile(
-    rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
-    rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){STOP}",
-    re.IGNORECASE,
-)
-_VIEW_OF_YOU = re.compile(
-    rf"(?P<door>(?!))?(?P<way>\w+) of (?:you|me),? (?:is|lies|you (?:can )?see) "
-    rf"(?P<what>{NAME}){STOP}",
-    re.IGNORECASE,
-)
-"""A place in view: *north of you is the hallway*."""
-_DOOR_IN_VIEW = re.compile(
-    rf"(?:[Tt]here(?: is|'s)|[Yy]ou see) (?P<door>{ARTICLE} (?:(?! and ){_LETTER})+?),? "
-    rf"(?:(?:that |which )?lead(?:s|ing) )?(?:(?:to|on|in|at) (?:the|your) )?(?P<way>\w+)"
-    rf"(?: (?:side|wall|end)(?: of (?:the|this) \w+)?)?(?:, which\b[^.!?]*)?{STOP}",
-    re.IGNORECASE,
-)
-_DOOR_LIES = re.compile(
-    rf"(?P<door>{ARTICLE} {NAME}) (?:is|lies|stands) (?:to|on|in) the (?P<way>{COMPASS})"
-    rf"(?: wall| side)?{STOP}"
-)
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) "
     rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?|{LIE}(?: \w+ed)?)(?: now)? "
-    rf"(?:{HERE}\b(?P<aside>(?:,(?! and\b)| (?=\w+ing\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
+    rf"(?:{HERE}\b(?P<aside>"
+    r"(?:,(?! and\b)| (?=\w+ing\b|with \w+ \w+(?:ed|ing)\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
     rf"(?:, (?:\w+ing|its|his|her|their)\b[^.!?]*)?){STOP}"
 )
+_FILLS = re.compile(
+    rf"(?P<items>[Aa]n? (?:(?! and ){_LETTER})+?) {either('filling')}(?: up)? "
+    r"(?:(?:most|much|almost all|one half|half) of |almost |nearly )?"
+    r"(?:the|this|one|an? (?:entire|whole)) (?:[\w'-]+ ){0,2}"
+    rf"(?:room|half|corner|walls?|cent(?:er|re)|middle|space|area|end|floor|chamber|place)\b"
+    rf"[^.!?;:]*{STOP}"
+)
+"""A large thing here: *a desk dominates the room*."""
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "
     rf"(?:{ARTICLE} (?:(?! you ){_LETTER})+?|it|them),? (?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
@@ -165,18 +166,7 @@ _ACTIVE_ON = re.compile(
     rf"(?P<where>{ON_IN}) (?P<place>{ARTICLE} {NAME})(?:,(?! and| but| while)[^.!?]*)?{STOP}"
 )
 """A thing that acts in or on another: *a clock ticks on the mantel*."""
-_WAY_TO = re.compile(
-    rf"(?:{YOU} (?:can|may) )?(?:follow|take) {ARTICLE} [\w' -]*?\b(?:{WAYS})"
-    rf"(?: back| down| up| on)? to (?P<place>(?:the )?{NAME}){STOP}",
-    re.IGNORECASE,
-)
-"""A way to a place, without a direction: *follow the lane to the mill*."""
 _WAY_WITH_DIRECTION = re.compile(rf"\b(?:{WAYS}) (?:{COMPASS}|up|down)\b")
-_ALL_WAYS = re.compile(
-    r"(?:There are |You see )?(?P<ways>(?:exits|paths|passages|doors|roads|tunnels|corridors) "
-    rf".*\ball four (?:directions|sides|walls)){STOP}",
-    re.IGNORECASE,
-)
 _PLACE_FIRST = re.compile(
     rf"(?:{POSED} )?(?P<where>{ON_IN}|(?<=ing )from) (?P<place>{ARTICLE} {NAME}),? "
     rf"(?:is|are|there (?:is|are)|(?:you|I) (?:can )?(?:also )?{SEE}|{LIE}) "
@@ -296,6 +286,7 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     undivided = "(" in bare or (
         located is not None
         and " and " not in located["place"]
+        and LOCATED.fullmatch(located["things"].partition(", and ")[0]) is None
         and not (" with " in located["things"] and " and " in located["things"])
     )
     items = []
@@ -319,6 +310,8 @@ def _without_here(text: str) -> str:
 
 def _read_posed(draft: Scene, found: re.Match[str]) -> bool:
     if events_in(found["items"]):  # the door swings open and a woman stands there
+        return False
+    if found.re is _FILLS and head_noun(clean_name(found["items"])) in SUBSTANCES:
         return False
     put_here(draft, found["items"], found.start("items"))
     read_aside(draft, found)
@@ -381,44 +374,6 @@ def _read_inside(draft: Scene, found: re.Match[str]) -> None:
         put_in(draft, found[items], found.start(items), where, draft.topic)
 
 
-def _read_view(draft: Scene, found: re.Match[str]) -> bool:
-    """Read a place or a door in a direction."""
-    direction = found["way"].lower()
-    if direction not in DIRECTIONS:
-        return False
-    if found.group().startswith("Through ") and not is_passable(found["door"]):
-        return False  # through the trees
-    if (clause := _RELATIVE_CLAUSE.search(found.group())) and BARRED.search(clause[0]):
-        return False
-    draft.has_exit(direction, *found.span("way"))
-    for group in ("door", "what") if "what" in found.groupdict() else ("door",):
-        for phrase in find_things(draft, found[group] or "", found.start(group)):
-            named = found[group].lower().startswith("the ")  # a place, not an opening
-            if not named and is_passable(phrase.name) and not is_door(phrase.name):
-                continue
-            through = "lead" in found.group() or found.group().startswith("Through")
-            if (group == "door" and through) or is_door(phrase.name):
-                draft.add(draft.room, door_relation(direction), phrase.name, *found.span(group))
-                draft.describe(phrase)
-            else:
-                draft.add(phrase.name, seen_relation(direction), draft.room, *found.span(group))
-    return True
-
-
-def _read_door(draft: Scene, found: re.Match[str]) -> bool:
-    """Read where a door is."""
-    return is_door(clean_name(found["door"])) and _read_view(draft, found)
-
-
-def _read_way_to(draft: Scene, found: re.Match[str]) -> bool:
-    """Read a way to a place as an exit with the name of the place."""
-    name = place_name(found["place"])
-    if is_name(name) and not any(word in DIRECTIONS for word in name.split()):
-        draft.has_exit(name, *found.span("place"))
-        return True
-    return False
-
-
 def read_state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the thing named last."""
     placed = PLACED.search(found["thing"])
@@ -457,11 +412,6 @@ def _read_carried(draft: Scene, found: re.Match[str], *, whole: bool = False) ->
         draft.keep_only(INVENTORY, held)
 
 
-def _read_all_ways(draft: Scene, found: re.Match[str]) -> None:
-    for way in _COMPASS_POINTS:
-        draft.has_exit(way, *found.span("ways"))
-
-
 def _read_inventory(draft: Scene, found: re.Match[str]) -> bool:
     listed = _TAKES_INVENTORY.fullmatch(draft.action) is not None
     if listed:
@@ -483,7 +433,6 @@ _SEEING_WORDS = frozenset(("here", "you", "i", "we", "in", "nearby", "around"))
 _SEE_WORDS = frozenset(letter_words(SEE, least=3)) | {"is", "are", "s"}
 _SUBJECTS = frozenset(("you", "i", "we", "you're", "i'm", "your", "my", "you've"))
 _PLACE_WORDS = frozenset(letter_words(POSED + ON_IN)) | {"inside", "underneath"}
-_COMPASS_POINTS = ("north", "south", "east", "west")
 _ALL_WAYS_WORDS = frozenset(
     ("there", "you", "exits", "paths", "passages", "doors", "roads", "tunnels", "corridors")
 )
@@ -501,11 +450,11 @@ _GOING_WORDS = (_DIRECTION_WORDS - {"in"}) | {"off", "away", "back"}
 _FirstWords = frozenset[str] | Literal["general", "name", "identifier"]
 """First words of a form: given ones, any general word, or any word that may be a name."""
 _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] = (
-    (frozenset(("to", "through")), _VIEW_TO_THE, _read_view, _DIRECTION_WORDS),
-    (frozenset(DIRECTIONS), _VIEW_OF_YOU, _read_view, frozenset(("you", "me"))),
-    (frozenset(("there", "you")), _DOOR_IN_VIEW, _read_view, _DIRECTION_WORDS),
-    (frozenset(("you", "follow", "take")), _WAY_TO, _read_way_to, frozenset(("follow", "take"))),
-    (_ALL_WAYS_WORDS, _ALL_WAYS, _read_all_ways, frozenset(("four",))),
+    (frozenset(("to", "through")), VIEW_TO_THE, read_view, _DIRECTION_WORDS),
+    (frozenset(DIRECTIONS), VIEW_OF_YOU, read_view, frozenset(("you", "me"))),
+    (frozenset(("there", "you")), DOOR_IN_VIEW, read_view, _DIRECTION_WORDS),
+    (frozenset(("you", "follow", "take")), WAY_TO, read_way_to, frozenset(("follow", "take"))),
+    (_ALL_WAYS_WORDS, ALL_WAYS, read_all_ways, frozenset(("four",))),
     (_SUBJECTS, _FOUND_IN_STATE, read_state, frozenset(("find", "found"))),
     (frozenset(("there", "there's")), _SEEN, _read_seen, _NO_REQUIRED),
     (_SEEING_WORDS, _SEEN, _read_seen, _SEE_WORDS),
@@ -521,6 +470,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (_SUBJECTS, CARRYING, _read_carried, _CARRYING_WORDS),
     (_SUBJECTS, HAVING, _read_inventory, frozenset(("have", "ve"))),
     (_SUBJECTS, YOU_OPEN, read_opening, frozenset(("revealing",))),
+    (_SUBJECTS, FINDS, read_search, frozenset(("find", "discover", "uncover", "unearth"))),
     ("general", SEARCH_FINDS, read_search, frozenset(("you", "i", "we"))),
     ("general", OPENS, read_opening, frozenset(("open", "opens", "reveals"))),
     (_SUBJECTS, REVEALS, read_revealed, REVEALING),
@@ -532,8 +482,9 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("general", _STEPS_AWAY, _read_away, frozenset(("step", "steps"))),
     ("general", BUSY, read_busy, BUSY_WORDS),
     ("general", IN_STATE, read_state, _STATE_WORDS),
-    ("general", _DOOR_LIES, _read_door, _DIRECTION_WORDS),
+    ("general", DOOR_LIES, read_door, _DIRECTION_WORDS),
     ("general", _POSED_HERE, _read_posed, HERE_WORDS),
+    ("general", _FILLS, _read_posed, frozenset(phrases("filling"))),
     ("general", BEARS, read_bearer, IN_HAND),
     ("general", _HAS_ON, _read_holding, frozenset(("it", "them"))),
     ("general", _CONTAINS, _read_holding, _HAVING_WORDS),
@@ -556,14 +507,14 @@ the required words, if a form has any. Both are fast tests before slow patterns:
 text takes a quarter longer.
 """
 DOUBTFUL: tuple[_Read, ...] = (
-    _read_door, _read_view, _read_way_to, _read_holding, _read_inventory, _read_away, _read_posed,
+    read_door, read_view, read_way_to, _read_holding, _read_inventory, _read_away, _read_posed,
     _read_active, _read_room, read_revealed, read_bearer, read_named, read_acting, read_busy,
     read_arrival, read_departure,
 )  # fmt: skip
 """Readers that may return False, after which a later form is tried."""
 _PLACE_OF_PART = re.compile(
-    r" (?:on|in|at|under|by|near|beside) (?:(?:my|his|her|its|their|your) "
-    r"|the (?:far|near|other|opposite|back|front|left|right) (?:end|side|wall|corner)\b)"
+    r" (?:on|in|at|under|by|near|beside|above|below|behind|beneath|next to|opposite)"
+    r" (?:the|an?|my|his|her|its|their|your) "
 )
 _DETERMINER = re.compile(r"(?:your|this|that) ")
 _GENERAL_WORD = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")

@@ -59,7 +59,8 @@ _KINDS = re.compile(
                r"|(?:items? )?(?:lost|removed)"
                rf"|(?:items? )?(?:removed|lost|taken) from {_INVENTORY}"),
         (HERE, rf"(?:(?:(?:in|on|at|inside|after) [\w' -]+|around (?:you|me)),? )?"
-               r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)(?: here| the following(?: \w+)?)?"
+               r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)"
+               rf"(?: here| the following(?: \w+)?| \d+ {_THINGS})?"
                r"|visible|nearby|also (?:here|present|nearby)|contents|(?:in )?view|in sight|sees?"
                r"|seen(?: here)?"
                rf"|(?:there are (?:some |several |many )?)?"

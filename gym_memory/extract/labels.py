@@ -65,8 +65,8 @@ _COUNT_BEFORE = re.compile(r"\d+ ?x (?=\w)")
 _COUNT_AFTER = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ENDS_OF_COUNT = "0123456789)"
 _EXIT_TO_PLACE = re.compile(
-    r"(?P<way>[\w -]+?)[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()[ \t]*(?:to )?"
-    r"(?:the )?(?P<there>[^()]+)\)?"
+    r"(?P<way>[\w -]+?)(?:,(?= to\b))?[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()"
+    r"[ \t]*(?:to )?(?:the )?(?P<there>[^()]+)\)?"
 )
 _BRACKETED_STATE = re.compile(
     rf"(?<=\w) \((?:{STATE_WORD}|blocked|barred|sealed|guarded|hidden|dark|unknown|(?:un)?explored"
@@ -298,9 +298,9 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
     there = place_name(arrow["there"]) if arrow else ""
     if there in DIRECTIONS:  # Chapel (north)
         word, there = there, place_name(word)
-    if _WAY_NOUN.fullmatch(there):
-        there = ""
     way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
+    if _WAY_NOUN.fullmatch(there) or ("(" in text and way not in DIRECTIONS):  # Town Hall (TH)
+        there = ""
     if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
         return "", ""
     return way if way in DIRECTIONS else clean_name(word), there
@@ -337,7 +337,7 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     for part in parts:
         counted = _COUNT_BEFORE.match(part.text)
         begin = counted.end() if counted else 0
-        whole = _unwrapped(part.text[begin:]).rstrip(" .,!").strip("\"'[]").rstrip(".,!")
+        whole = _unwrapped(part.text[begin:]).rstrip(" .,!").strip("\"'[]*").strip(" .,!")
         text = _COUNT_AFTER.sub("", whole) if whole[-1:] in _ENDS_OF_COUNT else whole
         text, at = _EXPLANATION.sub("", text) if ": " in text else text, part.start + begin
         if not text.lower().startswith("your "):

@@ -19,6 +19,7 @@ from gym_memory.extract.label_kinds import (
     WITHIN,
     kind_of_label,
 )
+from gym_memory.extract.things import WITH_ARTICLE
 from gym_memory.extract.titles import BANNER, RULE, RULE_MARKS, Title, is_rule, title_of
 from gym_memory.graph.schema import DIRECTIONS, SHORT_DIRECTIONS
 
@@ -419,12 +420,14 @@ def _ends_list(
     """
     further = further or marked
     is_sentence = body.endswith(_SENTENCE_END)
+    names = WITH_ARTICLE.match(body) is not None and not is_sentence
     if not further:
         if not count:
-            continues = head.kind != HOLDER and not is_sentence
+            continues = names or (head.kind != HOLDER and not is_sentence)
         else:
             directed = head.kind == EXITS and _STARTS_WITH_DIRECTION.match(body) is not None
-            flat = own == 0 and head.kind in (CARRIED, HERE) and not body.endswith(":")
+            listed = head.kind in (CARRIED, HERE) or (head.kind == HOLDER and names)
+            flat = own == 0 and listed and not body.endswith(":")
             continues = directed or flat
         if not continues or _begins_other(body):
             return True

@@ -48,6 +48,11 @@ _MESSAGE_TAG = re.compile(r"^\[[A-Z]{2,12}\] (?=(?:The|You|Your|An?) [^\n]*[.!]$
 """Sort of message in brackets before a sentence: *[ALERT] The gate is closed.*"""
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
 """Thing, of several, that the sentence after it is about."""
+_STAR_BEFORE = re.compile(r"^\*(?=(?:An?|The|Some) [^*\n]*\.$)", re.MULTILINE)
+"""Star right before a sentence about somebody here."""
+_ROOM_NUMBER = re.compile(r"[ \t]*\[\d{2,}\]")
+_CLOSED_BRACKETS = re.compile(r"\) \((?=(?:in|on) which )")
+"""Boundary between the state and the contents of a thing in brackets."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
 _BRACKETED_PAIRS = re.compile(r"\][ \t]*\[(?=[A-Z$][\w ]{0,20}: ?\S)")
 """Boundary between two pairs in brackets."""
@@ -94,7 +99,7 @@ _STATE_IN_BRACKETS = re.compile(
 )
 _ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
 _TITLE_WITH_WAYS = re.compile(
-    rf"^(?P<title>[A-Z][\w',. -]{{1,40}}?) \[ ?(?P<ways>[NESWUD]{{2,6}}"
+    rf"^(?P<title>[A-Z][\w',. -]{{1,40}}?) \[ ?(?:exits?: ?)?(?P<ways>[NESWUD]{{2,6}}"
     rf"|{_ONE_WAY}(?:[, /]+{_ONE_WAY})*) ?\]$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -116,6 +121,11 @@ _LABEL_IN_BRACKETS = re.compile(
 def _leader(found: re.Match[str]) -> str:
     several = len(_LEADER.findall(found.string)) > 1
     return f"{found['label']}: {found['value']}" if several else found[0]
+
+
+def _title_with_ways(found: re.Match[str]) -> str:
+    title = found["title"]
+    return f"Exits: {found['ways']}\n{title[0].upper()}{title[1:]}"
 
 
 def _lettered(found: re.Match[str]) -> str:
@@ -213,6 +223,8 @@ LINES = Rewriter(
     ("", [(tuple("0123456789"), STATUS_LINE, _status)]),
     ("(", [(("(id", "(ID", "(Id", "(#"), _ID, nothing)]),
     ("\n(", [((), _COUNT_OF_EQUALS, nothing)]),
+    ("\n*", [((), _STAR_BEFORE, nothing)]),
+    (") (", [((), _CLOSED_BRACKETS, lambda found: ", ")]),
     (":", [(_SPEAKER_ENDS, _SPEAKER, nothing)]),
     ("\n[", [((), _MESSAGE_TAG, nothing), ((), _LABEL_IN_BRACKETS, _bracketed_label)]),
     ("\n[", [((), _COUNT_OF_EQUALS, nothing), ((), _COUNT_BEFORE, _count_before)]),
@@ -222,7 +234,8 @@ LINES = Rewriter(
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
     ("[", [(("][", "] [", "]  ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
     (" [", [
-        ((), _TITLE_WITH_WAYS, lambda found: f"Exits: {found['ways']}\n{found['title']}"),
+        ((), _ROOM_NUMBER, nothing),
+        ((), _TITLE_WITH_WAYS, _title_with_ways),
         ((), _LABEL_AT_END, lambda found: f"\n{found['pair']}"),
         ((), _STATE_IN_BRACKETS, lambda found: f"({found['state']})"),
         ((), _ITEMS_IN_BRACKETS, _bare_items),

@@ -17,6 +17,11 @@ _UNMARKED = re.compile(r"[a-zA-Z\s.,;!?'\"-]*")
 _UNSTRIKING_MARKS = tuple(
     mark for mark, _ in (*MARKUP.marked, *LINES.marked) if mark and _UNMARKED.fullmatch(mark)
 )
+_TITLE_BEFORE_SENTENCE = re.compile(
+    r"\A(?P<title>[A-Z][\w'-]+(?: (?:of|the|in|[A-Z][\w'-]+)){1,4}) "
+    r"(?=(?:You|This|There|It)(?:'re|'s| are| is| stand) )"
+)
+"""Title of a place before its description, in a text without line breaks."""
 _YOU = re.compile(r"\b(?:[Yy]ou|[Yy]our|YOU)\b")
 _AGENT = re.compile(
     r"\b(?P<article>[Tt])he agent(?P<own>'s)?(?: (?P<verb>is|has|sees|holds|carries|enters)\b)?"
@@ -57,6 +62,8 @@ def normal(text: str) -> MappedText:
     'Cellar\nHp: 120, M: 85'
     """
     worded = MappedText(_in_sentence_case(text))
+    if _TITLE_BEFORE_SENTENCE.match(worded.text):
+        worded = worded.replaced(_TITLE_BEFORE_SENTENCE, lambda found: f"{found['title']}\n")
     if "he agent " in text and not _YOU.search(text):
         worded = worded.replaced(_AGENT, _as_you)
     return _in_present_tense(_in_plain_lines(worded))

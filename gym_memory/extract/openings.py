@@ -5,21 +5,34 @@ from __future__ import annotations
 import re
 
 from gym_memory.extract.known import meant
+from gym_memory.extract.notes.words import CONTAINER, SUPPORTER, kind_of_noun
 from gym_memory.extract.placing import find_things, put_here, put_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME
 from gym_memory.extract.wording import SEE, STOP, THINGS, YOU
-from gym_memory.graph.schema import clean_name
+from gym_memory.graph.schema import clean_name, head_noun
 
-__all__ = ["OPENS", "REVEALING", "REVEALS", "SEARCH_FINDS", "YOU_OPEN", "is_door"]
+__all__ = ["FINDS", "OPENS", "REVEALING", "REVEALS", "SEARCH_FINDS", "YOU_OPEN", "is_door"]
 __all__ += ["read_opening", "read_revealed", "read_search"]
 
+_KEPT = r", which you (?:take|pocket|pick up|keep|slip|put|stow)\b.*"
 SEARCH_FINDS = re.compile(
     r"(?P<doing>[A-Z]\w+ing)(?: (?P<where>through|in|inside|into|on|under|beneath))? "
-    rf"(?P<place>(?:the|your|an?) {NAME}), (?:you|I|we) (?:can )?{SEE} (?P<items>{THINGS}){STOP}"
+    rf"(?P<place>(?:the|your|an?) {NAME}),? (?:you|I|we) (?:can )?{SEE} "
+    rf"(?P<items>{THINGS})(?P<kept>{_KEPT})?{STOP}"
 )
 """Sentence about a search: *rummaging through the desk, you find a pin*."""
-_SEARCHING = re.compile(r"Search|Open|Examining|Check|Empty|Unlock|Inspect")
+FINDS = re.compile(
+    rf"{YOU} (?:\w+ly )?(?P<doing>\w+)(?: around| about)?"
+    r"(?: (?P<where>through|in|inside|into|on|under|beneath))? "
+    rf"(?P<place>(?:the|your|an?) {NAME}) and (?:find|discover|uncover|unearth) "
+    r"(?:several (?:items|things|objects)(?: inside)?, including )?"
+    rf"(?P<items>{THINGS})(?: inside)?(?P<kept>{_KEPT})?{STOP}"
+)
+"""Sentence about a search: *you dig in the sand and find a pin*."""
+_SEARCHING = re.compile(
+    r"search|open|examin|check|empt|unlock|inspect|poke|rummag|explor|dig", re.IGNORECASE
+)
 YOU_OPEN = re.compile(
     rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){STOP}"
 )
@@ -65,13 +78,25 @@ def read_opening(draft: Scene, found: re.Match[str]) -> None:
 
 
 def read_search(draft: Scene, found: re.Match[str]) -> None:
-    """Read what a search finds: in the thing read_search, or here if it was moved."""
-    items, where = found["items"], found["where"]
-    if where or _SEARCHING.match(found["doing"]):
-        place = meant(draft, clean_name(found["place"]))
-        put_in(draft, items, found.start("items"), None if where == "through" else where, place)
+    """Read what a search finds: in the thing searched, here, or in the hands that keep it."""
+    items, start = found["items"], found.start("items")
+    place = meant(draft, clean_name(found["place"]))
+    if found["doing"].lower().startswith(("open", "unlock")):
+        draft.add(place, "is", "open", *found.span("place"))
+    if found["kept"]:
+        for phrase in find_things(draft, items, start):
+            draft.carry(phrase)
+        return
+    where = None if found["where"] == "through" else found["where"]
+    searched = found["where"] or _SEARCHING.match(found["doing"])
+    if searched and (
+        draft.graph.knows(place)
+        or kind_of_noun(place) in (CONTAINER, SUPPORTER)
+        or head_noun(place) in draft.action.lower()
+    ):
+        put_in(draft, items, start, where, place)
     else:
-        put_here(draft, items, found.start("items"))
+        put_here(draft, items, start)
 
 
 def read_revealed(draft: Scene, found: re.Match[str]) -> bool:

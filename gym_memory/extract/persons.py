@@ -16,13 +16,14 @@ from gym_memory.extract.wording import BE, BY, HERE, LEADS, POSED, STOP, THINGS,
 from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 
 __all__ = ["ACTS", "BEARS", "BUSY", "BUSY_WORDS", "CALLED_HERE", "COMES", "GOES", "IN_HAND", "OWNS"]
+__all__ += ["SUBSTANCES"]
 __all__ += ["add_held", "read_acting", "read_arrival", "read_aside", "read_bearer", "read_busy"]
 __all__ += ["read_departure", "read_named"]
 
 _NO_PROPER_NAME = rf"{either('no_proper_names')}\b"
 """Capitalised words that begin no proper name: articles, pronouns, quantities."""
 _PROPER_NAME = rf"(?!{_NO_PROPER_NAME})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+"
-_PROPER_NAME += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}(?: the [a-z]+)?"
+_PROPER_NAME += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}(?: the [a-z-]+)?"
 """A proper name, which has no article: *Miss Marsh*."""
 CALLED_HERE = re.compile(
     rf"(?P<names>{_PROPER_NAME}(?:(?:, {_PROPER_NAME})*,? and {_PROPER_NAME})?) "
@@ -57,7 +58,7 @@ GOES = re.compile(
     rf"(?P<way>{'|'.join(DIRECTIONS)})?{STOP}"
 )
 """A person who goes away: *Old Tom hobbles off*."""
-_SUBSTANCES = frozenset(
+SUBSTANCES = frozenset(
     ("water", "light", "daylight", "smoke", "steam", "mist", "dust", "rain", "snow", "sand", "lava")
 )
 _BETWEEN_NAMES = re.compile(r",? and |, ")
@@ -136,7 +137,7 @@ def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
     name = meant(draft, clean_name(new or found["who"]))
     noun = head_noun(name)
     named = new is not None or not WITH_ARTICLE.match(found["who"])
-    named = named and noun not in _SUBSTANCES and noun not in INTANGIBLE
+    named = named and noun not in SUBSTANCES and noun not in INTANGIBLE
     named = named and not (new and is_passable(noun))
     return name, is_name(name) and (named or names_person(name))
 

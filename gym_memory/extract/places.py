@@ -34,7 +34,7 @@ _ADJECTIVES = (
     r"an? (?:(?:very |pretty |rather |quite )?[a-z-]+, "
     r"(?!(?:an?|the|one|some|your|his|her|its|which|that|who|where|with|and|but"
     r"|there|you|it|on|in|at|to|from|of|\w+ed (?:with|by|in|to|from|on)|\w+ing)\b))+"
-    r"(?=[\w'-]+(?: [\w'-]+){0,2}(?:[.,;!?]| (?:of|with|in|at|that|which|where)\b))"
+    r"(?=[\w'/-]+(?: [\w'-]+){0,2}(?:[.,;!?]| (?:of|with|in|at|that|which|where)\b))"
 )
 """Adjectives that commas divide: *a large, bright room*."""
 _BEING = re.compile(
@@ -72,7 +72,7 @@ _ENTERED = re.compile(
     rf"|(?:The|An?) {NAME} (?:brings?|brought|leads?|led|takes?|took|carries|carried) "
     rf"(?:you|me|us){_ADVERBS} (?:in)?to"
     rf"|(?:Moved|Went|Travell?ed|Teleported|Walked|Returned)(?: back)? (?:in)?to|Entered|Entering"
-    rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>{NAME}){_AFTER_NAME}"
+    rf"|Arrived (?:at|in)|Arriving (?:at|in)) (?P<name>(?:{_ADJECTIVES})?{NAME}){_AFTER_NAME}"
 )
 _LEFT = re.compile(
     rf"{_YOU}(?: [^.,]+? and| \w+ly)? (?:leave|exit) (?P<name>(?:the|this) {NAME}){_AFTER_NAME}"
@@ -82,9 +82,9 @@ _THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}|room \w+){_A
 _FRAGMENT = re.compile(rf"(?P<name>(?:The|An?) {NAME})\.$")
 """A first sentence that only names the place: *A narrow alley.*"""
 _INTO = re.compile(
-    rf"{_YOU}(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
-    rf"(?: (?:your|my) way)?{_ADVERBS}"
-    rf"(?: through (?:the|an?) {NAME})? (?:into|onto) (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}"
+    rf"{_YOU}(?:(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
+    rf"(?: (?:your|my) way)?{_ADVERBS}(?: through (?:the|an?) {NAME})? (?:into|onto)"
+    rf"|{ARE}(?: now)? [a-z]+ (?:in|inside|within|at)) (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}"
 )
 """A place after any verb, valid only after a move."""
 _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
@@ -101,7 +101,7 @@ _FORMS = (
     (_BEING, frozenset(("are", "re", "am", "m", "stand", "wake", "awake", "awaken"))),
     (_CALLED, frozenset(("is",))),
     (_ENTERED, frozenset(phrases("entering"))),
-    (_INTO, frozenset(("into", "onto"))),
+    (_INTO, frozenset(("into", "onto", "are", "re", "am", "m"))),
 )
 """Forms of sentences that say where the agent is, each with words of which it needs one."""
 _BEFORE_YOU = re.compile(

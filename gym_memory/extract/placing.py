@@ -63,7 +63,7 @@ POSSESSION = re.compile(
 )
 _AFTER_HOLDER = re.compile(
     r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite)"
-    r" (?:the|an?|your) .*| \w+ enough\b.*"
+    r" (?:the|an?|your) .*| \w+ enough\b.*| \w{3,}ing (?:the|an?|some|your) .*"
     rf"| to (?:the|your) (?:{COMPASS}|left|right)$"
 )
 """Words after a holder that say where it is or what it suits: *on a nail by the ladder*."""

@@ -14,7 +14,7 @@ from gym_memory.extract.forms import DOUBTFUL, IN_STATE, FormMatch, forms_for, r
 from gym_memory.extract.notes.words import verb_forms
 from gym_memory.extract.places import MOVED
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import NAME, place_name
+from gym_memory.extract.things import NAME, has_any, place_name
 from gym_memory.extract.ways import WAYS, is_passable, ways_in
 from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import direction_in, head_noun
@@ -29,6 +29,7 @@ _BEHIND = re.compile(
 _BETWEEN_CLAUSES = re.compile(
     r", (?:and|but|while|with|where) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above"
     r"|near|to (?:the|your)|it is|you (?:can )?(?:see|notice|find)) )"
+    r"|, (?=to the \w+ (?:is|are|lies|you|there)\b)"
 )
 _JOINING = frozenset(("and", "but", "while", "with", "where"))
 """Words for a fast test: a sentence with several clauses has one of them or a semicolon."""
@@ -48,6 +49,11 @@ _REPORTED_SPEECH = re.compile(
 _SAYING = frozenset(form for verb in phrases("saying") for form in verb_forms(verb))
 """Words for a fast test: reported speech has one of them."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
+_LEAD = re.compile(
+    r"(?:As|When|After|Before|[A-Z][a-z]+ing) [^.;:!?]{3,140}?, "
+    r"(?=you (?:\w+ly )?[a-z]+ (?:the|your|an?) )"
+)
+"""Leading clause, whose denial is not one of the sentence: *seeing no one, you take the cup*."""
 _REASON = re.compile(r"\b(?:since|because|as) |[;:—–] ?| - ")
 _UNDONE = re.compile(
     r"\bbut (?:it|they) (?:\w+ly )?(?!is|are|was|were|do|does|seem|look|feel|appear|ha[sd]|have"
@@ -99,6 +105,10 @@ def _analyze(
     denial = read_denial(sentence, lower)
     if denial is not None:
         return ways_in(lower), ((denial,),), ()
+    lead = _LEAD.match(sentence) if is_denied(lower) else None
+    if lead is not None and not is_denied(lower[lead.end() :]):
+        matches = _matches(sentence, lower, lead.end(), len(sentence))
+        return (), (matches,), () if matches else events_in(sentence)
     if is_denied(lower):
         head = sentence[: max(lower.find(" but "), 0)]
         if head and not is_denied(head.lower()):  # it is locked, but you have no key
@@ -111,7 +121,7 @@ def _analyze(
     contrast = "; " in lower or ", but " in lower  # no form covers two such clauses
     whole = () if contrast else _matches(sentence, lower, 0, len(sentence))
     clauses = [whole]
-    joined = not clauses[0] and not (_JOINING.isdisjoint(words) and ";" not in sentence)
+    joined = not clauses[0] and (not _JOINING.isdisjoint(words) or has_any(lower, (";", ", to ")))
     cuts = tuple(_BETWEEN_CLAUSES.finditer(sentence)) if joined else ()
     begin = 0
     for cut in (*cuts, None) if cuts else ():

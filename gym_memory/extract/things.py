@@ -23,7 +23,7 @@ ARTICLE = (
     r"|(?i:several|various|quite a few)|\d[\w.]*)\b"
 )
 LOCATED = re.compile(
-    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|an?) {NAME}|it)"
+    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|my|an?) {NAME}|it)"
     r"(?:, \w+ing\b.*)?$"
 )
 """Things and their place: *a mug on the table*."""
@@ -55,7 +55,8 @@ _REMARK = re.compile(
     r"|(?: just| right)? (?:near|besides?|behind|below|beneath|above|against|around|by"
     r"|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
-    r"| (?:bound|tied|[a-z]{2,}(?!e)[a-z]ed) (?:up )?(?:with|in|by|from) .*"
+    r"| (?:bound|tied|half-\w+|[a-z]{2,}(?!e)[a-z]ed) (?:up )?"
+    r"(?:with|in|by|from|under|beneath|among|behind|over|on|to) .*"
     rf"|(?: \w+ly)? {POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
     r"| at the (?:front|back|rear)$| as well$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"

@@ -49,7 +49,8 @@ BARRED = re.compile(
 )
 """Words in a clause by which its directions are not exits."""
 _BETWEEN_CLAUSES = re.compile(
-    r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while)\b"
+    r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while|revealing|exposing)\b"
+    r"|, and (?=(?:the|an?|another) )"
     r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
 )
 _OF_LAST_WAY = re.compile(r",? (?:which|but it|that is)\b")

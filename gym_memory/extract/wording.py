@@ -39,7 +39,7 @@ _FLOOR = r"(?:on|upon) the (?:floor|ground)(?: (?:next to|beside|by|before) (?:y
 HERE = (
     rf"(?:here|there|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
     r"|(?:in|(?:all )?around|throughout) (?:the|this) (?:room|area)|"
-    r"in (?:the|a|one) (?:corner|cent(?:er|re)|middle)(?: of (?:the|this) room)?"
+    r"in (?:the|a|one) (?:corner|cent(?:er|re)|middle)(?: of (?:the|this) (?:\w+ )?room)?"
     r"|against (?:the|a|one) wall)"
 )
 ENDS_OF_HERE = (
