@@ -80,14 +80,20 @@ _NOTHING_IN = re.compile(
 )
 _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
 _DENIED = re.compile(
-    r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should)\b"
+    r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should"
+    r"|usually|normally|typically|sometimes|rarely|seldom|perhaps|maybe|probably)\b"
 )
-_DENYING = frozenset(("not", "never", "longer", "cannot", "t", "if", "would", "could", "should"))
+_DENYING = frozenset(
+    (
+        *("not", "never", "longer", "cannot", "t", "if", "would", "could", "should", "usually"),
+        *("normally", "typically", "sometimes", "rarely", "seldom", "perhaps", "maybe", "probably"),
+    )
+)
 """Words for a fast test: every match of :data:`_DENIED` has one of them."""
 
 
 def is_denied(sentence: str) -> bool:
-    """True if a sentence in lower case denies or supposes something."""
+    """True if a sentence in lower case denies or supposes something, or tells of a habit."""
     return not _DENYING.isdisjoint(word_set(sentence)) and _DENIED.search(sentence) is not None
 
 

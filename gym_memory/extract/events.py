@@ -545,12 +545,27 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
     if word == "but" or after == "enough":
         return True
     if word in ",;:(":
-        return word != "," or (after not in _DETERMINERS and after != "and")
+        listed = after in _DETERMINERS or after == "and" or _joins_adjectives(words.lower, at)
+        return word != "," or not listed
     if word in _RESULTS_OF_MOVING:  # pull the door open and go in; but: take the open box
         return not after or after in _PREPOSITIONS or after in _CONJUNCTIONS
     if word.endswith("ly") and word not in _NOUNS_IN_LY:
         return after in _PREPOSITIONS
     return word in _PREPOSITIONS or (word == "and" and _begins_clause(words, at + 1))
+
+
+def _joins_adjectives(lower: list[str], at: int) -> bool:
+    """True if a comma divides two adjectives before the noun: *the tiny, shiny coin*."""
+    if at < 2 or lower[at - 2] not in _DETERMINERS or len(lower) < at + 3:
+        return False
+    last, noun = lower[at + 1 : at + 3]
+    ends = lower[at + 3 : at + 4]
+    return (
+        not last.endswith(("ed", "ing", "ly"))
+        and noun.isalpha()
+        and noun not in _PREPOSITIONS
+        and (not ends or ends[0] in _PREPOSITIONS or ends[0] in _CONJUNCTIONS)
+    )
 
 
 def _begins_clause(words: _SentenceWords, at: int) -> bool:

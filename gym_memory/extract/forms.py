@@ -71,16 +71,19 @@ from gym_memory.extract.things import (
     WITH_ARTICLE,
     is_name,
     items_in,
+    things_in,
 )
 from gym_memory.extract.views import (
     ALL_WAYS,
     DOOR_IN_VIEW,
     DOOR_LIES,
+    EXITS_TO,
     VIEW_OF_YOU,
     VIEW_TO_THE,
     WAY_TO,
     read_all_ways,
     read_door,
+    read_exits_to,
     read_view,
     read_way_to,
 )
@@ -142,12 +145,12 @@ _FILLS = re.compile(
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "
     rf"(?:{ARTICLE} (?:(?! you ){_LETTER})+?|it|them),? (?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
-    rf"(?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?){STOP}",
+    rf"(?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?)(?: who(?:m|se)? .*)?{STOP}",
     re.IGNORECASE,
 )
 _BY_YOU = re.compile(
-    rf"(?:[Nn]ext to|[Bb]eside|[Bb]ehind|[Nn]ear|[Aa]head of) (?:you|me),? (?:{LIE}|{BE}) "
-    rf"(?P<items>an? {THINGS}){STOP}"
+    rf"(?:(?:[Nn]ext to|[Bb]eside|[Bb]ehind|[Nn]ear|[Aa]head of) (?:you|me)|[Nn]earby),? "
+    rf"(?:{LIE}|{BE}) (?P<items>(?:an?|one) {THINGS}){STOP}"
 )
 _ACTIVE_BY = re.compile(
     rf"{BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{LEADS})"
@@ -194,7 +197,7 @@ _HAS_ON = re.compile(
 IN_STATE = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
     r"(?: is| are|(?: seems?| appears?| looks?)(?: to be)?|(?<=[Ii]t)'s"
-    r"| (?:\w+s|stood|lay|hung)(?= (?:open|ajar|shut|closed)\b))"
+    r"| (?:\w+s|stood|lay|hung)(?: \w+ly)?(?= (?:open|ajar|shut|closed)\b))"
     rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: and (?P<also>{STATE_WORD}))?"
     rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now"
@@ -413,10 +416,16 @@ def _read_carried(draft: Scene, found: re.Match[str], *, whole: bool = False) ->
 
 
 def _read_inventory(draft: Scene, found: re.Match[str]) -> bool:
-    listed = _TAKES_INVENTORY.fullmatch(draft.action) is not None
-    if listed:
+    if _TAKES_INVENTORY.fullmatch(draft.action):
         _read_carried(draft, found, whole=True)
-    return listed
+        return True
+    things = things_in(found["items"], bare=False) if " and a" in found["items"] else ()
+    nouns = {head_noun(phrase.name) for phrase in things}
+    of_mind = any(map(names_person, nouns)) or not INTANGIBLE.isdisjoint(nouns)
+    if len(things) < 2 or of_mind or " to " in found["items"]:
+        return False  # you have a choice
+    _read_carried(draft, found)
+    return True
 
 
 _PRONOUNS = ("it", "they", "this")
@@ -456,6 +465,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (frozenset(("you", "follow", "take")), WAY_TO, read_way_to, frozenset(("follow", "take"))),
     (_ALL_WAYS_WORDS, ALL_WAYS, read_all_ways, frozenset(("four",))),
     (_SUBJECTS, _FOUND_IN_STATE, read_state, frozenset(("find", "found"))),
+    (frozenset(("there",)), EXITS_TO, read_exits_to, frozenset(("exit", "exits"))),
     (frozenset(("there", "there's")), _SEEN, _read_seen, _NO_REQUIRED),
     (_SEEING_WORDS, _SEEN, _read_seen, _SEE_WORDS),
     (frozenset(("inside", "in", "on")), _INSIDE, _read_inside, frozenset(("inside", "it"))),
@@ -466,7 +476,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (_NEAR_WORDS, _ACTIVE_BY, _read_posed, _NO_REQUIRED),
     (_AT_SIDE, _POSED_BY, _read_posed, _SIDES),
     (_AT_SIDE, _ACTIVE_BY, _read_posed, _SIDES),
-    (_NEAR_WORDS | {"ahead"}, _BY_YOU, _read_posed, frozenset(("you", "me"))),
+    (_NEAR_WORDS | {"ahead", "nearby"}, _BY_YOU, _read_posed, frozenset(("you", "me", "nearby"))),
     (_SUBJECTS, CARRYING, _read_carried, _CARRYING_WORDS),
     (_SUBJECTS, HAVING, _read_inventory, frozenset(("have", "ve"))),
     (_SUBJECTS, YOU_OPEN, read_opening, frozenset(("revealing",))),
@@ -507,9 +517,9 @@ the required words, if a form has any. Both are fast tests before slow patterns:
 text takes a quarter longer.
 """
 DOUBTFUL: tuple[_Read, ...] = (
-    read_door, read_view, read_way_to, _read_holding, _read_inventory, _read_away, _read_posed,
-    _read_active, _read_room, read_revealed, read_bearer, read_named, read_acting, read_busy,
-    read_arrival, read_departure,
+    read_door, read_exits_to, read_view, read_way_to, _read_holding, _read_inventory, _read_away,
+    _read_posed, _read_active, _read_room, read_revealed, read_bearer, read_named, read_acting,
+    read_busy, read_arrival, read_departure,
 )  # fmt: skip
 """Readers that may return False, after which a later form is tried."""
 _PLACE_OF_PART = re.compile(
@@ -527,6 +537,8 @@ def forms_for(first: str) -> tuple[_Form, ...]:
     """Return the forms that may begin with a word."""
     general = _GENERAL_WORD.fullmatch(first) is not None
     kind = "general" if general else "" if first in _SUBJECTS else "name"
+    if general and first.endswith("ing"):  # Wandering Minstrel
+        return _forms_of(first if first in _SPECIAL_WORDS else "", ("general", "name"))
     kinds = (kind, "identifier") if first[-1:].isdigit() and first[0].isalpha() else (kind,)
     word = first.rstrip(",")
     return _forms_of(word if word in _SPECIAL_WORDS else "", kinds)

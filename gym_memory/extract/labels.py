@@ -61,7 +61,7 @@ _EXPLANATION = re.compile(r"(?<=\w): [^()]*$")
 """Explanation after the name of an item: *sword: sharp*."""
 _CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
 """Remark in brackets right after a name: *ghoul(8hp)*."""
-_COUNT_BEFORE = re.compile(r"\d+ ?x (?=\w)")
+_COUNT_BEFORE = re.compile(r"(?:\d+ ?x|[a-zA-Z] -) (?=\w)")
 _COUNT_AFTER = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ENDS_OF_COUNT = "0123456789)"
 _EXIT_TO_PLACE = re.compile(
@@ -105,6 +105,7 @@ _ITEM_SPLIT = re.compile(
     rf"|(?:{_SPACE})?\|\s*|;\s*|(?:^|{_SPACE})\d{{1,2}}\)\s+"
 )
 _HOLDER = re.compile(
+    r"(?:it (?:looks|seems|appears) (?:like|as if|that) )?"
     r"(?:(?P<where>on|in|inside|under) |contents of )?(?:the |your )?(?P<place>.+?)"
     rf"(?:(?: is| are)(?: the following(?: \w+)?)?|{CONTENTS})?$",
     re.IGNORECASE,

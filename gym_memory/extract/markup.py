@@ -12,6 +12,8 @@ __all__ = ["MARKUP", "SIGNS"]
 
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_COLOUR_WORD = re.compile(r"%\^\w+%\^")
+_COLOUR_LETTER = re.compile(r"[{|][a-zA-Z](?![a-zA-Z]*[:|])")
 _PROMPT = re.compile(r"^[ \t]*<(?P<values>\d+\w+(?: \d+\w+)*)>[ \t]*", re.MULTILINE)
 _HTML = (
     r"/?(?:a|b|big|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|mark|ol|p|pre|q|s|small"
@@ -81,6 +83,9 @@ SIGNS: Sequence[Rewrite] = (
 MARKUP = Rewriter(
     ("\x1b", [((), _ESCAPE, nothing)]),
     ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),
+    ("%^", [((), _COLOUR_WORD, nothing)]),
+    ("{x", [((), _COLOUR_LETTER, nothing)]),
+    ("|n", [((), _COLOUR_LETTER, nothing)]),
     ("&", [((), _ENTITY, lambda found: html.unescape(found[0]))]),
     ("[", [(("[/",), _PAIR, _pair)]),
     ("](", [((), _LINK, lambda found: found["word"])]),

@@ -28,12 +28,13 @@ _PROPER_NAME += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}(?: the [a-z-]+)?
 CALLED_HERE = re.compile(
     rf"(?P<names>{_PROPER_NAME}(?:(?:, {_PROPER_NAME})*,? and {_PROPER_NAME})?) "
     rf"(?:{BE}(?: \w+ing)?(?: {POSED})?|(?:stand|sit|wait|sleep|lean|kneel)s?|stood|sat|knelt)"
-    rf"(?: now)? (?:{HERE}\b(?P<aside>,(?! and\b)[^.!?]*)?"
+    rf"(?: now)? (?:{HERE}\b(?P<aside>(?:,(?! and\b)| (?=\w+ing\b))[^.!?]*)?"
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}){STOP}"
 )
 BUSY = re.compile(
     rf"(?P<people>(?i:an?|some|two|three|several|your|my|\d+) {THINGS}|{_PROPER_NAME}) "
-    r"(?:(?:is|are|sits?|sat|stands?|stood|lies|lay|kneels?|knelt) (?:\w+ly )?(?!com|go|leav|miss"
+    r"(?:(?P<bars>(?:is|are) blocking (?:the|this|all)|(?:is blocking|blocks) your)\b"
+    r"|(?:is|are|sits?|sat|stands?|stood|lies|lay|kneels?|knelt) (?:\w+ly )?(?!com|go|leav|miss"
     r"|approach|noth|any|every|some)\w{2,}ing\b"
     rf"|(?:stands?|keeps?) (?:guard|watch)\b|(?:guard|watch|block)s? (?:{ARTICLE}|your) ).*{STOP}"
 )
@@ -145,6 +146,9 @@ def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
 def read_busy(draft: Scene, found: re.Match[str]) -> bool:
     """Read people who are here; return False if the subject is not people."""
     people, start = found["people"], found.start("people")
+    if found["bars"] and people[:1] in "Aa":
+        put_here(draft, people, start)
+        return True
     if WITH_ARTICLE.match(people):
         phrases = list(find_things(draft, people, start))
         known = all(names_person(phrase.name) for phrase in phrases)

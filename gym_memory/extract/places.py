@@ -116,7 +116,10 @@ _FIRST_WORDS = re.compile(
 )
 _FAILURE = re.compile(rf"\b{either('blocked')}\b", re.IGNORECASE)
 """Words of a short answer to a failed move."""
-_CLOSED = re.compile(r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid)\b", re.IGNORECASE)
+_CLOSED = re.compile(
+    r"\b(?:door|gate|closed|shut|lock\w*|open|hatch|lid|lets?|allows?|blocks?|guard\w*)\b",
+    re.IGNORECASE,
+)
 """Words for what blocks a way temporarily."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
 _MAX_FAILURE_CHARS = 160

@@ -37,6 +37,8 @@ _BETWEEN_THINGS = re.compile(
     rf"(?:,? and |, )(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
     rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}\))"
 )
+_APPOSITION = re.compile(r"(?:an?|the|one) [\w'-]+(?: [\w'-]+)? of |the [^,]+$")
+_WITH_ONE = re.compile(r"(?<!,) with an? [\w' -]+$")
 _STATE_IN_CLAUSE = re.compile(
     r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?|,) "
     rf"(?P<state>{STATE_WORD})(?: and .*)?$"
@@ -60,6 +62,8 @@ _REMARK = re.compile(
     rf"|(?: \w+ly)? {POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
     r"| at the (?:front|back|rear)$| as well$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
+    r"|,? where .*|,? and (?:next to|beside|near|above|below|behind|under) .*"
+    r"| \w+ing (?:over|at|towards?) (?:you|your)\b.*| (?:through|across|along) (?:the|an?) .*"
     r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
     r"| attached|,|, (?:on|in|to) .*| with .*"
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
@@ -115,7 +119,12 @@ def items_in(text: str) -> Iterator[tuple[int, str]]:
     seeming = _SEEMING.match(text) if text.startswith("what ") else None
     begin = seeming.end() if seeming is not None else 0
     several = "," in text or " and " in text
-    for cut in [*(_BETWEEN_THINGS.finditer(text) if several else ()), None]:
+    cuts = [*(_BETWEEN_THINGS.finditer(text) if several else ())]
+    if len(cuts) == 1 and _APPOSITION.match(text, cuts[0].end()) and cuts[0][0] == ", ":
+        text, cuts = text[: cuts[0].start()], []  # a pit, the work of moles
+    if len(cuts) == 1 and _WITH_ONE.search(text, 0, cuts[0].start()):
+        cuts = []  # a case with a switch and a key
+    for cut in [*cuts, None]:
         yield begin, text[begin : cut.start() if cut else len(text)]
         begin = cut.end() if cut else len(text)
 

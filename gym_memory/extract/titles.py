@@ -68,7 +68,7 @@ _TITLE_WORD = re.compile(
 _NO_PLACE = re.compile(
     r"(?:(?:turn|day|time|round|step|level|chapter|act|part|game|move)s?"
     r"(?: (?:\d|of\b|[ivx]+\b).*)?"
-    rf"|{either('other_titles')}|{either('other_headings')}\b.*)",
+    rf"|{either('other_titles')}|(?:your )?{either('other_headings')}\b.*)",
     re.IGNORECASE,
 )
 """Lines that head something other than a place."""

@@ -7,13 +7,21 @@ import re
 from gym_memory.extract.openings import is_door
 from gym_memory.extract.placing import find_things
 from gym_memory.extract.scene import Scene, seen_relation
-from gym_memory.extract.things import ARTICLE, COMPASS, NAME, is_name, place_name
+from gym_memory.extract.things import ARTICLE, COMPASS, NAME, is_name, place_name, things_in
 from gym_memory.extract.ways import BARRED, WAYS, is_passable
 from gym_memory.extract.wording import STOP, YOU
 from gym_memory.graph.schema import DIRECTIONS, clean_name, door_relation
 
-__all__ = ["ALL_WAYS", "DOOR_IN_VIEW", "DOOR_LIES", "VIEW_OF_YOU", "VIEW_TO_THE", "WAY_TO"]
-__all__ += ["read_all_ways", "read_door", "read_view", "read_way_to"]
+__all__ = [
+    "ALL_WAYS",
+    "DOOR_IN_VIEW",
+    "DOOR_LIES",
+    "EXITS_TO",
+    "VIEW_OF_YOU",
+    "VIEW_TO_THE",
+    "WAY_TO",
+]
+__all__ += ["read_all_ways", "read_door", "read_exits_to", "read_view", "read_way_to"]
 
 _LETTER = r"[^.,;:!?()\[\]\"\n]"
 VIEW_TO_THE = re.compile(
@@ -43,12 +51,17 @@ WAY_TO = re.compile(
     re.IGNORECASE,
 )
 """A way to a place, without a direction: *follow the lane to the mill*."""
+EXITS_TO = re.compile(
+    rf"[Tt]here (?:is an exit|are exits) (?:leading )?to (?P<places>(?:the|an?) [^.!?;:]+){STOP}"
+)
+"""Ways to named places: *there are exits to a kitchen and a hall*."""
 ALL_WAYS = re.compile(
     r"(?:There are |You see )?(?P<ways>(?:exits|paths|passages|doors|roads|tunnels|corridors) "
     rf".*\ball four (?:directions|sides|walls)){STOP}",
     re.IGNORECASE,
 )
 _RELATIVE_CLAUSE = re.compile(r"\b(?:which|that) (?:is|are) .*")
+_DIRECTION_WORDS = frozenset(DIRECTIONS)
 _COMPASS_POINTS = ("north", "south", "east", "west")
 
 
@@ -88,6 +101,16 @@ def read_way_to(draft: Scene, found: re.Match[str]) -> bool:
         draft.has_exit(name, *found.span("place"))
         return True
     return False
+
+
+def read_exits_to(draft: Scene, found: re.Match[str]) -> bool:
+    """Read exits with the names of places; return False for directions."""
+    things = things_in(found["places"], bare=False)
+    if not things or not _DIRECTION_WORDS.isdisjoint(found["places"].split()):
+        return False
+    for thing in things:
+        draft.has_exit(thing.name, *found.span("places"))
+    return True
 
 
 def read_all_ways(draft: Scene, found: re.Match[str]) -> None:

@@ -58,7 +58,7 @@ POSED = either("posed")
 BE = r"(?:is|are|has been|have been)"
 LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"
 BY = (
-    r"(?:above|over|against|among|at|behind|below|beneath|beside|between|by|in front of|near"
+    r"(?:above|over|against|along|among|at|behind|below|beneath|beside|between|by|in front of|near"
     r"|next to"
     r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle))"
     r"|(?:to|on|at)(?= (?:the|your) (?:left|right|rear|front)))"
