@@ -31,7 +31,7 @@ FINDS = re.compile(
 )
 """Sentence about a search: *you dig in the sand and find a pin*."""
 _SEARCHING = re.compile(
-    r"search|open|examin|check|empt|unlock|inspect|poke|rummag|explor|dig", re.IGNORECASE
+    r"search|open|examine|examining|check|empt|unlock|inspect|poke|rummag|explor|dig", re.IGNORECASE
 )
 YOU_OPEN = re.compile(
     rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){STOP}"
