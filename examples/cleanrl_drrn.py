@@ -1,8 +1,8 @@
 """DRRN in one file: Deep Reinforcement Relevance Network (He et al. 2016) with torch and Gymnasium.
 
-Q(situation, action) is a network over two bags of words: of what the agent reads and remembers, and
-of one valid action. So the number of actions may change at every step. Double DQN, a uniform
-replay, epsilon-greedy acting; everything it needs stands below.
+Q(situation, action) is a network over two bags of words: one of the observation and the recall, one
+of a valid action. So the number of actions may change at every step. Double DQN, a uniform replay,
+epsilon-greedy acting; the file is self-contained.
 
     pip install "gym-memory[textworld,rl]"
     python examples/cleanrl_drrn.py                       # learns six kitchens by heart
@@ -103,7 +103,8 @@ def see(args: Args, obs: dict[str, np.ndarray], info: dict) -> Seen:
 
 
 def values(network: QNetwork, seen: Sequence[Seen]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return Q of all actions of all observations end to end, and where those of each begin."""
+    """Return Q of all actions of all observations in one row, and the offset of each
+    observation."""
     counts = torch.tensor([len(one.actions) for one in seen])
     found = network(
         torch.from_numpy(np.stack([one.state for one in seen])),
@@ -172,7 +173,7 @@ def train(args: Args) -> QNetwork:
             action = greedy(online, seen)
         obs, reward, terminated, truncated, info = env.step(action)
         next_seen = see(args, obs, info)
-        # A truncated episode goes on: only a real end has no value after it.
+        # A truncated episode would go on: only a terminal state has no value after it.
         stored = (seen, action, float(reward), next_seen, terminated)
         replay[(step - 1) % args.capacity : (step - 1) % args.capacity + 1] = [stored]
         seen = next_seen

@@ -1,4 +1,4 @@
-"""Train DRRN and play it, from Python: what `gym-memory train` and `gym-memory run` do.
+"""Train DRRN and play it from Python, like `gym-memory train` and `gym-memory run`.
 
 pip install "gym-memory[textworld,rl]"
 python examples/drrn.py --steps 12500 --games 20

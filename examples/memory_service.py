@@ -1,4 +1,4 @@
-"""A memory in another process, by Python's own packages alone; docs/remote-memory.md says more.
+"""A memory in another process, with the standard library alone; see docs/remote-memory.md.
 
 python examples/memory_service.py 8700
 gym-memory compare -e "Fetch?level=hard" -m none -m "remote?url=http://127.0.0.1:8700" -p planner
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Latest:
-    """A memory of the lines that were seen, whose newest are recalled."""
+    """A memory of seen lines that recalls the newest."""
 
     def begin(self, task, seed):
         self.lines = {}

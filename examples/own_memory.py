@@ -1,4 +1,4 @@
-"""A memory of one's own in thirty lines, compared with others in one table.
+"""Your own memory in thirty lines, compared with others in one table.
 
 pip install gym-memory
 python examples/own_memory.py
@@ -17,7 +17,7 @@ from gym_memory.run.results.score import table, units
 
 
 class Brief(Memory):
-    """Each text whole when it is new, by its first line when it comes again."""
+    """A memory of all texts; a repeated text is recalled by its first line."""
 
     name = "brief"
     lifetimes = {"entries": "episode"}
@@ -55,7 +55,7 @@ class Brief(Memory):
         return MemoryStats(episodes=len(self.entries))
 
 
-MEMORIES.register("brief", Brief)  # workers import this file too, but for what is below
+MEMORIES.register("brief", Brief)  # workers also import this file, except the lines below
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])

@@ -1,4 +1,4 @@
-"""A policy of one's own: a function, played with and without memory.
+"""Your own policy: a function, played with and without memory.
 
 pip install gym-memory
 python examples/own_policy.py
@@ -16,7 +16,7 @@ from gym_memory.run import rollout
 
 
 def act(obs, info):
-    """Do what the task names; else take the exit that was taken least, as far as is recalled."""
+    """Take an action that the task names, else the recalled exit that was used least."""
     thing, piece = re.search(r"the (\w+) to the (\w+)", obs["task"]).groups()
     for action in obs["valid_actions"]:
         if action.startswith(f"take {thing} ") or action == f"put {thing} on {piece}":

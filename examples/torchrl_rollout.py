@@ -1,4 +1,4 @@
-"""TorchRL takes an environment with memory through plain Gymnasium; nothing here is made for it.
+"""TorchRL plays an environment with memory through plain Gymnasium, without adapters.
 
 pip install "gym-memory[textworld,rl]" torchrl
 python examples/torchrl_rollout.py

@@ -1,6 +1,7 @@
 """Four games at once in Gymnasium's AsyncVectorEnv, each with a memory of its own.
 
-A game that has ended has no valid action; Gymnasium resets it at the next step, whatever is sent.
+A game that has ended has no valid action; Gymnasium resets it at the next step and ignores the
+action.
 
 pip install "gym-memory[textworld]"
 python examples/vector.py --steps 300

@@ -1,8 +1,9 @@
 """Stable-Baselines3 on text games: plain PPO or MaskablePPO with a features extractor that reads.
 
-SB3 wants arrays of fixed shape and actions by number, and number ``i`` is another command in every
-state. So the extractor is the whole network: its output for the i-th valid action *is* the logit of
-number ``i``, and SB3's heads pass it through (:func:`pointed`). ``examples/ppo.py`` trains one.
+SB3 requires arrays of fixed shape and numbered actions, and number ``i`` is another command in
+every state. So the extractor is the whole network: its output for the i-th valid action *is* the
+logit of number ``i``, and SB3's heads pass it through (:func:`pointed`). ``examples/ppo.py`` trains
+one.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class RelationFeatures(
     """Hashed features of the situation and of every numbered action.
 
     Observation: ``state`` of shape (state,) and ``actions`` of shape (numbered actions, action),
-    int32 in [0, rows), 0 for none; what is longer is cut.
+    int32 in [0, rows), 0 for none; longer lists are cut.
 
     Args:
         env: An environment with memory and numbered actions (``IndexActions``).
@@ -124,7 +125,7 @@ class RelationFeatures(
     def step(
         self, action: np.int64
     ) -> tuple[dict[str, Any], SupportsFloat, bool, bool, dict[str, Any]]:
-        """Step the environment; encode its observation and what the step earned."""
+        """Step the environment; encode its observation and the reward of the step."""
         obs, reward, terminated, truncated, info = self.env.step(action)
         return self._encoded(obs, info), reward, terminated, truncated, info
 
@@ -157,7 +158,7 @@ class ActionLogits(torch_layers.BaseFeaturesExtractor):
     """A network with a logit for every row of actions, and the value of the situation.
 
     The logit is ``w . tanh(A s + B a + c)`` of the encodings of situation and row; the value sees
-    the situation and the best that each unit finds among the actions.
+    the situation and, for each unit, its maximum over the actions.
     """
 
     def __init__(self, observation_space: gym.spaces.Dict, dim: int = 64, hidden: int = 64):
@@ -168,7 +169,7 @@ class ActionLogits(torch_layers.BaseFeaturesExtractor):
         self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum", padding_idx=0)
         self.actor = torch.nn.ModuleList(_mixer(dim, hidden))
         self.critic = torch.nn.ModuleList(_mixer(dim, hidden))
-        # An embedding that was hardly trained should have hardly any effect.
+        # A barely trained embedding should have almost no effect.
         torch.nn.init.zeros_(self.bag.weight)
 
     def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -190,7 +191,7 @@ class ActionLogits(torch_layers.BaseFeaturesExtractor):
 
 
 def _distinct(rows: torch.Tensor, filled: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the distinct rows in order, and which of them each is.
+    """Return the distinct rows in order, and the index of each row among them.
 
     Most rows are empty, and the same action occurs in many observations.
     """
@@ -247,7 +248,7 @@ _NAME = "sb3"
 def save(path: str | Path, model: Any, **more: Any) -> None:
     """Write the player of a :func:`pointed` model as safetensors; SB3's own files are pickled.
 
-    The record of the file also holds ``more``, values as of JSON.
+    The header of the file also holds ``more``, JSON-able values.
     """
     network, env = model.policy.features_extractor, model.get_env()
     record = {
@@ -318,7 +319,7 @@ class Sb3(Policy):
 
     def _load(self, weights: dict[str, Any], record: dict[str, Any]) -> None:
         self._sizes, self._lexicon = record["sizes"], lexicon_of(record["names"])
-        # The weights are replaced at once: they should not use up the global chance.
+        # The weights are replaced at once: drawing them must not change the global generator.
         with torch.random.fork_rng(devices=[]):
             self._network = ActionLogits(_space(1, **self._sizes), **record["network"])
         self._network.load_state_dict(weights)

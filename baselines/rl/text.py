@@ -2,7 +2,7 @@
 
 It reads the words of the text, the task, the inventory and the rendered memory, and those of each
 valid action, by copy attention (:class:`CopyReader`). It learns by cloning a teacher with a memory
-of its own, in states that the learner comes to (DAgger, Ross et al. 2011), and, from ``rl_after``
+of its own, in states that the learner visits (DAgger, Ross et al. 2011), and, from ``rl_after``
 steps on, by advantage actor-critic.
 """
 
@@ -37,7 +37,7 @@ PARTS = ("task", "text", "inventory", "memory")
 _ACTION = len(PARTS)
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[>:;,.\n]")
 _BLANKS_BETWEEN_TEXTS = 3
-"""Blanks between two texts, so that a convolution sees no word of another."""
+"""Blanks between two texts, so that a convolution does not mix them."""
 _AGE_CLASSES = 16
 _STEM_CHARS = 4
 _LEAST_PRIORITY = 0.05
@@ -98,7 +98,7 @@ class TextSettings(Settings):
 class Words(NamedTuple):
     """An observation as numbers of words: those of its :data:`PARTS` and of each valid action.
 
-    ``label`` is the index of the teacher's action, -1 for none; ``earned`` is what the step earned.
+    ``label`` is the index of the teacher's action, -1 for none; ``earned`` is the step's reward.
     """
 
     words: Ints
@@ -136,17 +136,17 @@ class Texts:
 
 
 class Lines(NamedTuple):
-    """Observations as one long line of places, texts apart by blanks (word -1).
+    """Observations as one long line of places, with blanks (word -1) between texts.
 
     Attributes:
         words: Number of the word at each place, shape (places,).
-        parts: Its part; that of an action is 4.
+        parts: Its part; 4 for an action.
         ages: Its distance from the end of its text, as a logarithm.
         owners: Its observation.
         sentences: Its sentence or line, of all observations together.
         rows: Its action, of all observations end to end; -1 in the observations' own texts.
         counts: Actions of each observation, shape (observations,).
-        earned: What the step before each observation earned, from -1 to 1.
+        earned: Reward of the step before each observation, from -1 to 1.
     """
 
     words: Longs
@@ -220,7 +220,7 @@ class OwnWords(torch.nn.Module):
 class FrozenMiniLM(torch.nn.Module):
     """Vectors of words by a trained layer over MiniLM's frozen embeddings, each computed once.
 
-    Unit vectors are stretched, so that each number is about 1 in size.
+    Unit vectors are scaled, so that each number is about 1 in size.
     """
 
     def __init__(self, dim: int):
@@ -250,7 +250,7 @@ class Groups(NamedTuple):
 
 
 class Layer(torch.nn.Module):
-    """A layer that mixes in neighbours, then the same word elsewhere and the sentence."""
+    """A layer that adds neighbours, then other places of the word and the sentence."""
 
     def __init__(self, dim: int, heads: int):
         super().__init__()
@@ -304,9 +304,9 @@ def spread(
 class CopyReader(torch.nn.Module):
     """A reader of bare words by copy attention, in time linear in the text.
 
-    A word matters less for itself than for its other places: a food of a test game occurred in no
-    training game, but it is in the recipe, on the table and in the action. So attention goes from
-    a word to the same word elsewhere, in the manner of induction heads (Olsson et al. 2022).
+    The other places of a word matter more than the word itself: a food of a test game occurs in no
+    training game, but it is in the recipe, on the table and in the action. So attention goes from a
+    word to the same word elsewhere, in the manner of induction heads (Olsson et al. 2022).
     """
 
     def __init__(self, texts: Texts, settings: TextSettings):
@@ -339,7 +339,7 @@ class CopyReader(torch.nn.Module):
 
         used, which = np.unique(lines.words, return_inverse=True)  # the first is the blank
         written, ranks = np.unique([self._texts[int(n)] for n in used[1:]], return_inverse=True)
-        # Numbers depend on which games were measured when: sums should not.
+        # The order of numbers depends on the measured games; sums must not depend on it.
         which = np.concatenate([[0], ranks + 1])[which]
         vectors = self.words(written.tolist())
         vectors = torch.cat([torch.zeros_like(vectors[:1]), vectors])
@@ -382,7 +382,7 @@ class CopyReader(torch.nn.Module):
 
 
 class TextLearner(Learner):
-    """A learner from a teacher, then by reward; see the module."""
+    """A learner that clones a teacher, then learns from rewards."""
 
     name = "text"
     settings_class = TextSettings
@@ -390,7 +390,7 @@ class TextLearner(Learner):
 
     def __init__(self, settings: TextSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        # The batches are small: a second thread costs more than it brings.
+        # The batches are small: a second thread costs more than it gains.
         torch.set_num_threads(1)
         self.texts = Texts()
         with torch.random.fork_rng(devices=[]):
@@ -470,13 +470,13 @@ class TextLearner(Learner):
         return chosen
 
     def seeded(self, seed: int) -> None:
-        """Seed all chance, for playing."""
+        """Seed the random generators, for playing."""
         self.rng = np.random.default_rng([seed, 0])
 
     # ------------------------------------------------------------ learning
 
     def observe(self, slot: int, experience: Experience) -> None:
-        """Keep a state that is labelled, and the step once RL has begun."""
+        """Keep a labelled state, and the step once RL has begun."""
         self.steps += 1
         if experience.seen.label >= 0 and len(self.shown) < self.settings.shown:
             self.shown.append(experience.seen)
@@ -533,7 +533,7 @@ class TextLearner(Learner):
     # ------------------------------------------------------------ checkpoints
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the network: words have no numbers of their own in it."""
+        """Return the network; it depends on no vocabulary."""
         return dict(self.network.state_dict()), {}
 
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:

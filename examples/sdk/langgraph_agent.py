@@ -1,4 +1,4 @@
-"""A graph of LangGraph as a policy: it proposes again, once, if the game lists no such action.
+"""A LangGraph graph as a policy: it proposes once more if the game does not list its action.
 
 pip install langgraph langchain-openai
 gym-memory run -e Fetch -m arigraph -p "./examples/sdk/langgraph_agent.py:Player?model=gpt-5"

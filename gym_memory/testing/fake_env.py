@@ -82,7 +82,7 @@ class FakeHouse(TextEnv):
         self._ids = [f"fakehouse/{split}/{number}" for number in _SPLITS[split]]
         self._native, self._fail_at = native, fail_at
         self.state = _HouseState("", "hall", {}, {})
-        """House now, which a test may change out of view."""
+        """Present house, which a test may change out of view."""
 
     # ------------------------------------------------------------ hooks
 
@@ -152,7 +152,7 @@ class FakeHouse(TextEnv):
         return {"fakehouse": "1"}
 
     def oracle(self) -> Oracle:
-        """Return all that is true now."""
+        """Return all facts that are true now."""
         state = self.state
         facts = [Triple("you", "is in", state.room), Triple("fridge", "is in", _FRIDGE_ROOM)]
         facts += [Triple(name, "is in", room) for name, room in _SUPPORTERS.items()]
@@ -291,7 +291,7 @@ class FakeHouse(TextEnv):
 
 
 def foreign_house(**kwargs: Any) -> TextEnv:
-    """Build the house as an environment that others wrote."""
+    """Build the house as a third-party environment."""
     return make_foreign(RAW_ID, **kwargs)
 
 

@@ -66,7 +66,7 @@ class Batch(NamedTuple):
 
     @classmethod
     def of(cls, lists: Sequence[Sequence[int]]) -> Batch:
-        """Lay lists end to end."""
+        """Concatenate lists."""
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         numbers = itertools.chain.from_iterable(lists)
         values = np.fromiter(numbers, np.int64, int(lengths.sum()))
@@ -74,14 +74,14 @@ class Batch(NamedTuple):
 
 
 def tuples(value: Any) -> Any:
-    """Return nested lists, as JSON has them, as the tuples that bags are."""
+    """Return nested lists from JSON as the tuples of bags."""
     return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
 class BagStore:
-    """Distinct bags, numbered as they come; the same action occurs in most observations.
+    """Distinct bags, numbered in order of arrival; most observations share actions.
 
-    ``state`` is that of an earlier store.
+    ``state`` comes from an earlier store.
     """
 
     def __init__(self, state: Iterable[Any] = (0,)) -> None:
@@ -105,13 +105,13 @@ class BagStore:
         return np.array(found, np.int64)
 
     def distinct(self, *columns: Ints) -> tuple[list[Any], list[Ints]]:
-        """Return the distinct bags of some columns, and the columns as places among these."""
+        """Return the distinct bags of some columns, and the columns as indices into them."""
         numbers, places = np.unique(np.concatenate(columns), return_inverse=True)
         ends = np.cumsum([len(column) for column in columns])
         return [self._bags[number] for number in numbers.tolist()], np.split(places, ends[:-1])
 
     def pairs(self, observations: Sequence[Ints]) -> tuple[list[Any], list[Ints], Ints]:
-        """Return distinct bags, each action with its situation as places in them, and counts.
+        """Return distinct bags, each action with its situation as indices into them, and counts.
 
         The pairs are two arrays of shape (pairs,); counts are the actions of each observation.
         """
@@ -120,7 +120,7 @@ class BagStore:
         return *self.distinct(states, np.concatenate([obs[1:] for obs in observations])), counts
 
     def keep(self, observations: Iterable[Ints]) -> None:
-        """Forget all bags but those of some observations."""
+        """Forget all bags except those of some observations."""
         used = set(np.concatenate([*observations, np.zeros(0, np.int64)]).tolist())
         self._bags = {number: bag for number, bag in self._bags.items() if number in used}
         self._numbers = {bag: number for number, bag in self._bags.items()}
@@ -136,7 +136,7 @@ class BagEncoder(torch.nn.Module):
     def __init__(self, rows: int, dim: int):
         super().__init__()
         self.bag = torch.nn.EmbeddingBag(rows, dim, mode="sum")
-        # An embedding that was hardly trained should have hardly any effect.
+        # A barely trained embedding should have almost no effect.
         torch.nn.init.zeros_(self.bag.weight)
         # Row 0 stays zero; with ``padding_idx`` torch would take eight times as long.
         self.bag.weight.register_post_accumulate_grad_hook(_clear_row_0)
@@ -169,7 +169,7 @@ class BagLearner(Learner):
 
     def __init__(self, settings: BagSettings, *, seed: int = 0, device: str = "cpu"):
         super().__init__(settings, seed=seed, device=device)
-        # The batches are small: a second thread costs more than it brings.
+        # The batches are small: a second thread costs more than it gains.
         torch.set_num_threads(1)
         self.vocabulary = FeatureRows(settings.vocabulary)
         self.lexicon = Lexicon(settings.common)
@@ -177,7 +177,7 @@ class BagLearner(Learner):
         self.optimizer = Adam(self.online.parameters(), settings.lr)
 
     def new_network(self) -> torch.nn.Module:
-        """Build a network whose weights come from the seed alone: the same ones in every call."""
+        """Build a network with weights drawn from the seed alone, the same in every call."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             return self.network_class(self.settings).to(self.device)

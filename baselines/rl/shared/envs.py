@@ -12,7 +12,7 @@ MakeEnv = Callable[[str], Any]
 
 
 class EnvSlot:
-    """An environment with its memory, and the calls of the training; plain values go in and out."""
+    """An environment with its memory for a training; arguments and results are plain values."""
 
     def __init__(self, env: Any):
         self.env = env
@@ -43,7 +43,7 @@ class EnvSlot:
         self.reset(seed)
         for action in actions:
             self.step(action)
-        # A memory may keep more than this episode's actions bring about.
+        # A memory may hold more than the results of this episode's actions.
         self.remember(memory)
         return self.env.get_wrapper_attr("restore")(self.env.get_wrapper_attr("snapshot")())
 

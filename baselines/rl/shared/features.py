@@ -30,8 +30,8 @@ def _words_of_names(text: str) -> tuple[str, ...]:
 class Lexicon:
     """Counts of the training games in which each word and name occurs.
 
-    A common one occurs in a ``share`` of the games seen, of which there must be the ``least``.
-    ``state`` is that of an earlier lexicon.
+    A common one occurs in a ``share`` of the games seen, once there are at least ``least``.
+    ``state`` comes from an earlier lexicon.
     """
 
     def __init__(self, share: float, least: int = 5, state: Iterable[list[str]] = ()):
@@ -63,8 +63,8 @@ class Lexicon:
 class FeatureRows:
     """Features to rows of an embedding table, in the order in which training meets them.
 
-    Row 0 is for features never trained, and stays zero: a word that is new in a test game says
-    nothing instead of something arbitrary. Features that find no free row get row 0, too.
+    Row 0 is for untrained features and stays zero, so a word that is new in a test game has no
+    effect instead of a random one. Features without a free row get row 0, too.
     """
 
     def __init__(self, size: int, names: Iterable[str] = ()):
@@ -119,13 +119,13 @@ class RecalledScene(RecalledFacts):
         return found
 
     def atoms(self, name: str) -> tuple[str, ...]:
-        """Return all atoms of an entity; of one that no fact names only ``@unknown``."""
+        """Return all atoms of an entity, or only ``@unknown`` if no fact names it."""
         own = [f"{relations}:{value}" for relations, value in self.values(name)]
         return (*own, *self.bare_atoms(name))
 
     @cached_property
     def signposts(self) -> dict[str, dict[str, None]]:
-        """Return, for each direction from here, the atoms that are nearest that way."""
+        """Return, for each direction from here, the nearest atoms in that direction."""
         away = distances(self.here, self.ways)
         offers: dict[str, list[str]] = {}
         for place in list(away)[1:]:

@@ -1,4 +1,4 @@
-"""Interface between learners and the training loop: see, act, observe, learn, be saved."""
+"""Interface between learners and the training loop: see, act, observe, learn, save."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Learner(ABC):
     def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
         """Encode an observation, given the encoded one ``before`` it and the action taken there.
 
-        ``task_id`` is the training game; empty while evaluating, where nothing may be learnt.
+        ``task_id`` is the training game; it is empty in evaluation, where nothing may be learnt.
         """
 
     @abstractmethod
@@ -65,14 +65,14 @@ class Learner(ABC):
 
     @abstractmethod
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return all that playing needs: tensors, and JSON-able values."""
+        """Return the player's state: tensors, and JSON-able values."""
 
     @abstractmethod
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        """Replace it by what :meth:`weights` returned."""
+        """Replace it by a result of :meth:`weights`."""
 
     def save(self, path: Path, about: dict[str, Any]) -> None:
-        """Write all that playing needs, with notes ``about`` it (environment, scores, ...)."""
+        """Write the player's state, with notes ``about`` it (environment, scores, ...)."""
         weights, record = self.weights()
         head = {"baseline": self.name, "settings": dataclasses.asdict(self.settings)}
         write_tensors(path, weights, {**head, "about": about, "learnt": record})
@@ -86,13 +86,13 @@ class Learner(ABC):
         """Return the inverse of :meth:`pack`."""
 
     def progress(self) -> dict[str, Any]:
-        """Return all that training needs besides the weights: tensors and JSON-able values."""
+        """Return the rest of the training's state: tensors and JSON-able values."""
         rng = self.rng.bit_generator.state
         adam = self.optimizer.state_dict()["state"]
         return {"adam": adam, "rng": rng, "steps": self.steps, "updates": self.updates}
 
     def load_progress(self, state: dict[str, Any]) -> None:
-        """Replace it by what :meth:`progress` returned."""
+        """Replace it by a result of :meth:`progress`."""
         load_moments(self.optimizer, state["adam"])
         self.rng.bit_generator.state = state["rng"]
         self.steps, self.updates = state["steps"], state["updates"]

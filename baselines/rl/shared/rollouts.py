@@ -32,7 +32,7 @@ def cells(counts: Ints, device: Any) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 class RolloutStep(NamedTuple):
-    """A step of a rollout; ``last`` is 1 where it ended the game, 2 where the episode was cut."""
+    """A step of a rollout; ``last`` is 1 if it ended the game, 2 if the episode was truncated."""
 
     seen: Any
     action: int
@@ -77,7 +77,7 @@ class Rollouts:
         Args:
             values: The critic's values of all steps, shape (steps,).
             gamma: Discount a step.
-            critic: Returns the values of observations, for episodes that go on.
+            critic: Returns the values of observations, for unfinished episodes.
         """
         open_slots = [slot for slot in sorted(self._steps) if not self._steps[slot][-1].last]
         found = critic([self._after[slot] for slot in open_slots]) if open_slots else []
@@ -107,7 +107,7 @@ class Rollouts:
         entropy: float,
         value_weight: float,
     ) -> tuple[torch.Tensor, dict[str, float]]:
-        """Return the loss of advantage actor-critic with an entropy bonus, and what to log of it.
+        """Return the loss of advantage actor-critic with an entropy bonus, and values to log.
 
         ``read`` returns logits and values of observations.
         """
@@ -139,7 +139,7 @@ class Rollouts:
         }
 
     def state(self, pack: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return JSON-able values; ``pack`` makes such of what was seen."""
+        """Return JSON-able values; ``pack`` converts observations to them."""
         return {
             "rollouts": {
                 str(slot): [[pack(step.seen), *step[1:]] for step in steps]

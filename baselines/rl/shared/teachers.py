@@ -33,8 +33,8 @@ class PlannerTeacher:
     def advise(
         self, obs: Observation, task_id: str, before: TeacherAdvice | None, action: str
     ) -> TeacherAdvice:
-        """Return the planner's action, from its advice a step ago and the action taken then."""
-        # Its chance is that of the state, so that the same state has the same label.
+        """Return the planner's action, given its last advice and the action then taken."""
+        # Its seed is a hash of the state, so that the same state has the same label.
         chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
         self._planner.reset({"task_id": task_id, "dialect": self._dialect}, chance)
         if before is not None:
@@ -67,7 +67,7 @@ class RecordedTeacher:
     def advise(
         self, obs: Observation, task_id: str, before: TeacherAdvice | None, action: str
     ) -> TeacherAdvice:
-        """Return the recorded action as long as the learner took the recorded ones; else none."""
+        """Return the recorded action while the learner follows the recording, else none."""
         if before is not None and (not before.action or before.action != action):
             return TeacherAdvice("")
         done = before.plan.done if before is not None else 0

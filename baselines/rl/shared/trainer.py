@@ -1,4 +1,4 @@
-"""A training in a folder: its identity, its curve and its players, and all that it resumes from."""
+"""A training in a folder: its identity, curve, players and the state to resume from."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Before the valid games are played, it gets their number as ``measuring``."""
 
 _WHAT = "training run"
 _LIMITS = ("steps", "max_cpu_minutes", "stop_at")
-"""Settings that may change from one start of a run to the next; all else must stay."""
+"""Settings that may change when a run is resumed; all others must stay."""
 _COUNTS = ("steps", "finished", "curve", "recent", "best", "logged")
-"""Attributes of a trainer that say how far it is, plain values."""
+"""Attributes of a trainer's progress, plain values."""
 
 
 class Trainer(TrainingLoop):
-    """A training that a folder keeps and that goes on from there.
+    """A training that is kept in a folder and resumed from it.
 
     Args:
         learner: A fresh learner.
@@ -44,7 +44,7 @@ class Trainer(TrainingLoop):
         settings: Length, games and measurements.
         folder: Folder of the run; one with the same configuration in it is resumed.
         config: Plain values that also identify the run (environment, memory, ...).
-        listener: Called as the training goes on.
+        listener: Called during the training.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Trainer(TrainingLoop):
         return self.envs.call("train", name, dict.fromkeys(range(self.settings.envs), ()))
 
     def begin(self) -> None:
-        """Start, or resume what the folder has."""
+        """Start, or resume the training in the folder."""
         known = check_config(self.folder, self._identity, _WHAT)
         path = self.folder / TRAINING
         if not path.exists():
@@ -152,7 +152,7 @@ class Trainer(TrainingLoop):
         self.learner.save(self.folder / file, {**self._identity, "measured": row})
 
     def save(self) -> None:
-        """Write the last player, and all that the training resumes from."""
+        """Write the last player, and the state to resume from."""
         self._save_player(LAST, self.curve[-1] if self.curve else None)
         weights, learnt = self.learner.weights()
         state = {"weights": weights, "progress": self.learner.progress()}
@@ -172,7 +172,7 @@ class Trainer(TrainingLoop):
         write_tensors(self.folder / TRAINING, flattened(state), record)
 
     def _counts(self) -> dict[str, Any]:
-        """Return how far the training is, as plain values."""
+        """Return the progress of the training, as plain values."""
         dealt = {"queue": self.deal.left, "rng": self.deal.rng.bit_generator.state}
         counts = {name: getattr(self, name) for name in _COUNTS}
         return {**counts, **dealt, "cpu_seconds": self.cpu_seconds}
@@ -184,7 +184,7 @@ class Trainer(TrainingLoop):
         self._cpu_before = record["cpu_seconds"]
 
     def _load(self, found: dict[str, Any], record: dict[str, Any]) -> None:
-        """Restore what :meth:`save` wrote; play the episodes in progress up to their step."""
+        """Restore the state of :meth:`save`; replay the episodes in progress."""
         state = nested(found)
         self.learner.load_weights(state["weights"], record["learnt"])
         self.learner.load_progress(state["progress"])

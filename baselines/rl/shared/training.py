@@ -109,9 +109,9 @@ def _choose(slots: Mapping[int, RunningEpisode], chosen: Sequence[int]) -> dict[
 
 
 class Deal:
-    """An endless order of games: each once, in an order by chance, then again.
+    """An endless order of games: rounds of all games in random order.
 
-    ``left`` are the games still to come of this round, the next one last.
+    ``left`` has the remaining games of this round, the next one last.
     """
 
     def __init__(self, games: int, *seed: int):
@@ -144,7 +144,7 @@ class TrainingLoop:
             self._see_start(slot, *start)
 
     def _deal_to(self, numbers: Iterable[int]) -> list[Any]:
-        """Deal games to slots and reset; return observations and infos, not seen by the learner."""
+        """Assign games to slots and reset; return observations and infos, not yet encoded."""
         seeds = {}
         for number in numbers:
             slot = self.episodes[number]
@@ -161,7 +161,7 @@ class TrainingLoop:
         slot.obs, slot.seen = obs, self.learner.see(obs, info["task_id"])
 
     def tick(self) -> None:
-        """Step every environment, all at once; then the learner sees them in order."""
+        """Step all environments at once; then show them to the learner in order."""
         slots = dict(enumerate(self.episodes))
         chosen = self.learner.act([slot.seen for slot in self.episodes], explore=True)
         answers = self.envs.call("train", "step", _choose(slots, chosen))

@@ -1,7 +1,7 @@
-"""Answer the prompt of LDM2: carry over what the examples did to the present things.
+"""Answer the prompt of LDM2: transfer the examples' actions to the present things.
 
-No game is known here. A thing of an example corresponds to a present thing with the same progress.
-An action that names one is reworded and compared with what is possible.
+No knowledge of a game is used. A thing of an example corresponds to a present thing with the same
+progress. An action that names the former is reworded and compared with the possible actions.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _FADE_FACTOR = 0.6
 _ABSENT_FACTOR = 0.05
 """Factor of an action that does not name the thing."""
 _OTHER_VERB_FACTOR = 0.4
-"""Factor of an action where something else is left to do with the thing."""
+"""Factor of an action if another one is still needed for the thing."""
 _TRIED_FACTOR = 0.2
-"""Factor of an action that was done in this very situation already."""
+"""Factor of an action that was already taken in the same situation."""
 
 Words = tuple[str, ...]
 
@@ -50,7 +50,7 @@ class _GoalWords(NamedTuple):
 
 
 class SituationWords(NamedTuple):
-    """A situation as words: subgoals, the last action, what is seen, what was done then."""
+    """A situation as words: subgoals, last action, observation, and the action taken."""
 
     subgoals: tuple[_GoalWords, ...]
     last: Words
@@ -58,7 +58,7 @@ class SituationWords(NamedTuple):
     action: Words = ()
 
     def things(self) -> dict[Words, str]:
-        """Return the things that subgoals name, with the verb that is left to do with each."""
+        """Return the things that subgoals name, with the next verb for each."""
         left: dict[Words, str] = {}
         for verb, thing, done in self.subgoals:
             if thing and not left.get(thing):
@@ -79,7 +79,7 @@ def read_examples(memory: str) -> list[SituationWords]:
 
 
 def read_present(memory: str, observation: str) -> SituationWords:
-    """Return the present situation: what the memory says of this episode, and what is seen."""
+    """Return the present situation: the recall about this episode, and the observation."""
     _, _, own = f"\n{memory}".partition(f"\n{_OWN}\n")
     return _situation(own, observation, "")
 
@@ -109,9 +109,9 @@ def analogies(
     possible: Sequence[str],
     tried: Iterable[str] = (),
 ) -> dict[str, float]:
-    """Return how much the examples, most relevant first, speak for actions; zeros are left out.
+    """Return the examples' evidence for each action, without zeros; the first examples weigh most.
 
-    ``tried`` are actions that led back to this very situation.
+    ``tried`` has actions that led back to the same situation.
     """
     worth: dict[str, float] = {}
     words = {action: tuple(words_of(action, _WORD_MARKS)) for action in possible}
@@ -132,7 +132,7 @@ def analogies(
 
 
 def _alike(example: SituationWords, present: SituationWords) -> float:
-    """Return how much two situations have in common, in [0, 1]."""
+    """Return the similarity of two situations, in [0, 1]."""
     stages = [
         frozenset((s.verb, s.done, n) for n, s in enumerate(situation.subgoals))
         for situation in (example, present)
@@ -146,10 +146,10 @@ def _share(one: frozenset, other: frozenset) -> float:
 
 
 def _reworded(example: SituationWords, present: SituationWords) -> list[tuple[Words, Words, float]]:
-    """Return the example's action with each present thing: words, thing, how well things match.
+    """Return the example's action for each present thing: words, thing, quality of the match.
 
-    An action about a thing serves the first subgoal that is left to do with it. If it is the very
-    verb of that subgoal, it takes the verb of ours.
+    An action about a thing serves the first open subgoal about it. If its verb is that of the
+    subgoal, it is replaced by the verb of our subgoal.
     """
     found = []
     for theirs, serves in example.things().items():
@@ -167,13 +167,13 @@ def _reworded(example: SituationWords, present: SituationWords) -> list[tuple[Wo
 
 
 def _find(thing: Words, action: Words) -> int | None:
-    """Return where an action names a thing."""
+    """Return the position at which an action names a thing."""
     starts = range(len(action))
     return next((n for n in starts if action[n : n + len(thing)] == thing), None)
 
 
 def _match(wanted: Words, thing: Words, action: Words) -> float:
-    """Return how near a possible action comes to the one that is wanted, in [0, 1]."""
+    """Return the similarity of a possible action to the wanted one, in [0, 1]."""
     if not wanted or not action or wanted[0] != action[0]:
         return 0.0
     here = 1.0 if not thing or _find(thing, action) is not None else _ABSENT_FACTOR

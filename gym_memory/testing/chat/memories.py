@@ -1,4 +1,4 @@
-"""Answer the prompts of memories: about facts, and about what happened."""
+"""Answer the prompts of memories, about facts and about events."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def plan_in(lessons: Mapping[int, str]) -> list[tuple[str, str]]:
 
 
 def graph_of(triples: Iterable[Triple]) -> TemporalGraph:
-    """Return a graph of facts that all hold now."""
+    """Return a graph of facts that hold now."""
     graph = TemporalGraph()
     for triple in triples:
         graph.add(triple, 0)
@@ -107,7 +107,7 @@ def facts_in(step: Step, task: str, known: Iterable[Triple] = ()) -> list[Triple
 
 
 def _facts_after(trace: list[Step], task: str, before: Iterable[Triple]) -> list[Triple]:
-    """Return the facts that hold after a trace; what was rewarded says nothing about them."""
+    """Return the facts that hold after a trace; rewards do not affect them."""
     graph = graph_of(before)
     for step in trace:
         for fact in facts_in(step._replace(reward=0.0), task, graph.live()):
@@ -125,7 +125,7 @@ def _facts(lines: str) -> list[Triple]:
 def _items(lines: Iterable[str]) -> list[Triple]:
     """Return the facts that an account lists."""
     items = (read_item(line.strip()) for line in lines if line.lstrip().startswith("- "))
-    # An account takes the kitchen of a meal for a state of the meal.
+    # An account treats the kitchen of a meal as a state of the meal.
     return [
         fact._replace(relation="is", object=f"prepared in {fact.object}")
         if fact.relation == "is prepared in"
@@ -159,7 +159,7 @@ def _extract(slots: Slots) -> str:
 
 @answers("outdated")
 def _outdated(slots: Slots) -> str:
-    """Return facts whose slot is filled again, contents that left, and wrongly empty things."""
+    """Return facts with a refilled slot, contents that left, and things wrongly called empty."""
     existing, new = _facts(slots["existing"]), _facts(slots["new"])
     placed = [fact for fact in new if fact.relation in LOCATIONS]
     place = {fact.subject: fact for fact in placed}
@@ -224,7 +224,7 @@ def _aggregate(slots: Slots) -> str:
 
 @answers("summary")
 def _summary(slots: Slots) -> str:
-    """Return facts known so far as lines, then what was done."""
+    """Return known facts as lines, then the actions."""
     trace = read_trace(slots["trace"])
     lines = slots["previous"].split("\n")
     facts = _facts_after(trace, slots["task"], _items(lines))
@@ -286,7 +286,7 @@ def _gains(trace: list[Step]) -> tuple[list[str], list[str]]:
 
 @answers("reflect")
 def _reflect(slots: Slots) -> str:
-    """Repeat what was rewarded, leave what had no effect, then try something else."""
+    """Repeat rewarded actions, skip those without effect, then try others."""
     useful, useless = _gains(read_trace(slots["trace"]))
     plan = []
     if useful:
@@ -312,7 +312,7 @@ def _warning(trace: list[Step]) -> str:
 @answers("lesson_success")
 @answers("lesson_failure")
 def _lesson(slots: Slots) -> str:
-    """Return the rewarded actions as steps, or the last action as what failed."""
+    """Return the rewarded actions as steps, or the last action as the failure."""
     trace = read_trace(slots["trace"])
     useful, _ = _gains(trace)
     if useful:
@@ -340,7 +340,7 @@ def _causes_in(text: str) -> list[CausalAbstraction]:
 
 @answers("causes")
 def _causes(slots: Slots) -> str:
-    """Return what came right before progress and what had no effect; seen twice is certain."""
+    """Return actions right before progress and those without effect; certain if seen twice."""
     useful, useless = _gains(read_trace(slots["trace"]))
     before = dict.fromkeys(_causes_in(slots["previous"]))
     learnt = {(item.cause, item.effect): item for item in before}
@@ -354,7 +354,7 @@ def _causes(slots: Slots) -> str:
 
 
 def _common_causes(archive: str) -> list[CausalAbstraction]:
-    """Return the learnings of all lists; those that several lists state are certain."""
+    """Return the learnings of all lists; those in several lists are certain."""
     counts = Counter(item._replace(certain=False) for item in _causes_in(archive))
     merged = [item._replace(certain=count > 1) for item, count in counts.items()]
     return merged or [CausalAbstraction("Looking around", "doing the task")]
@@ -417,7 +417,7 @@ _PROCESS = re.compile(r"^Process \d+$", re.MULTILINE)
 
 @answers("choose")
 def _choose(slots: Slots) -> str:
-    """Return the process with the fewest steps: it came to an end first."""
+    """Return the process with the fewest steps, which ended first."""
     processes = [len(read_trace(text)) for text in _PROCESS.split(slots["processes"])[1:]]
     best = min(range(len(processes)), key=lambda at: processes[at], default=0)
     return f"{best + 1}: it has the fewest steps"
@@ -481,7 +481,7 @@ def _rules(slots: Slots) -> str:
 
 @answers("bullets_reflect")
 def _bullets_reflect(slots: Slots) -> str:
-    """Call every bullet helpful if the task was completed, else harmful."""
+    """Rate every bullet helpful if the task was completed, else harmful."""
     tag = "helpful" if "completed the task" in slots["evaluation"] else "harmful"
     ids = re.findall(r"^\[([\w-]+)\]", slots["playbook"], re.MULTILINE)
     return json.dumps({"reasoning": "", "bullet_tags": [{"id": id, "tag": tag} for id in ids]})
@@ -499,7 +499,7 @@ def _bullets_curate(slots: Slots) -> str:
 
 @answers("evolve")
 def _evolve(slots: Slots) -> str:
-    """Return what brought points, then all that is not a loop."""
+    """Return actions that gained points, then all that are not in a loop."""
     gains = [step.action for step in read_trace(slots["trace"]) if step.reward > 0]
     first = ", ".join(f'"{action}"' for action in gains)
     return f"Do first: {first or 'what is new'}. Then try what was not tried yet."

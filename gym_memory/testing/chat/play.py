@@ -1,7 +1,8 @@
 """Answer the prompts of agents: a plan, a decision, a verdict.
 
 The rule-based planner plays, from an observation that is rebuilt from the prompt; for a task of
-ScienceWorld or ALFWorld, that game's player. So a score shows what the prompts carry.
+ScienceWorld or ALFWorld, that game's player. So a score shows whether prompts contain what is
+needed.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ __all__ += ["rebuilt"]
 MAX_WALK_MOVES = 12
 _MOST_LOOKS = 6
 _PATIENCE = 3
-"""Steps with the same goal after which a plan goes on."""
+"""Steps with the same goal after which a plan advances."""
 _SPOT = "is at"
-"""Relation whose facts the planner does not get: it would take a spot in a room for a room."""
+"""Relation withheld from the planner, which would treat a spot in a room as a room."""
 
 _LOOKED = re.compile(r"(?:examine|read) (?P<thing>.+)")
 _NOT_AGAIN = re.compile(r" \(not again: .+\)")
@@ -63,9 +64,9 @@ _UNLOCK = re.compile(r"unlock (.+) with (.+)")
 
 
 def facts_of(memory: str, *, spots: bool = False) -> list[Triple]:
-    """Return the facts that a memory recalls, in any form, above the recalled observations.
+    """Return the facts of a recall, in any form, above its observations.
 
-    Prose above observations is the first of them, not facts: *You are in Room T.*
+    Prose above observations is the first observation, not facts: *You are in Room T.*
     """
     head, entries = split_entries(memory)
     lines = [line for line in head.split("\n") if line and line[:2] != "* "]
@@ -76,7 +77,7 @@ def facts_of(memory: str, *, spots: bool = False) -> list[Triple]:
 
 
 def rebuilt(slots: Slots, memory: str, facts: Iterable[Triple]) -> Observation:
-    """Return the observation that a prompt shows, with what its memory says."""
+    """Return the observation in a prompt, with its recall."""
     return Observation(
         text=slots["observation"],
         task=slots["task"],
@@ -94,8 +95,7 @@ def rebuilt(slots: Slots, memory: str, facts: Iterable[Triple]) -> Observation:
 def observation_of(slots: Slots, facts: Sequence[Triple] | None = None) -> Observation:
     """Return the planner's observation.
 
-    The past is ``facts`` or those that the memory recalls, else the transcript that it recalls,
-    else the latest steps.
+    The past is ``facts`` or the recalled ones, else the recalled transcript, else the latest steps.
     """
     memory = slots["memory"]
     if facts is None:
@@ -182,7 +182,7 @@ def ariadne_act(slots: Slots) -> str:
     through = f"go {named[1]}" if named else ""
     elsewhere = action == "look" or action.startswith("go ")
     if named and elsewhere and through in possible and named[0] == _beliefs(slots).here:
-        # The player may know by now, from the map, where it leads, and plan again.
+        # The map may show its goal by now, so that the player plans again.
         action = through
     exit_ = read_plan(aim).aim.exit
     whole_way = f"go to {exit_[0]}" if exit_ else ""
@@ -192,7 +192,7 @@ def ariadne_act(slots: Slots) -> str:
 
 
 def _first_goal(plan: str) -> str:
-    """Return the first sub-goal of a plan, with what its reason says not to do again."""
+    """Return the first sub-goal of a plan, with the repetitions that its reason forbids."""
     step, again = _FIRST_STEP.search(plan), _NOT_AGAIN.search(plan)
     return (step[1] if step else "") + (again[0] if again else "")
 
@@ -214,7 +214,7 @@ def _pursued(text: str) -> str:
 
 
 def _seen_before(text: str, before: str, last: str) -> str:
-    """Return a plan that names what was looked at last as something not to look at again.
+    """Return a plan that forbids looking again at the thing last looked at.
 
     >>> _seen_before("explore (not again: go up x1)", "explore", "examine desk")
     'explore (not again: read desk x1; look at desk x1; go up x1)'
@@ -225,7 +225,7 @@ def _seen_before(text: str, before: str, last: str) -> str:
     looks = tuple((one, 1) for one in list(dict.fromkeys(looked))[-_MOST_LOOKS:])
     plan = read_plan(text)
     others = tuple(one for one in plan.given_up if (one[0], 1) not in looks)
-    # A player keeps the last ones of too many.
+    # A player keeps only the last ones.
     return write_plan(replace(plan, given_up=looks + others))
 
 
@@ -261,7 +261,7 @@ def react(slots: Slots) -> str:
 
 @answers("reflexion")
 def reflexion(slots: Slots) -> str:
-    """Return what the plans say brought points, if possible and not done; else as ReAct."""
+    """Return an untried action that gained points according to the plans, else ReAct's."""
     possible = slots["actions"].split("\n")
     for advice in _BROUGHT.findall(slots["lessons"]):
         for action in advice.split(", then "):
@@ -272,7 +272,7 @@ def reflexion(slots: Slots) -> str:
 
 @answers("glow_states")
 def glow_states(slots: Slots) -> str:
-    """Choose the state with most points, the first of equal ones."""
+    """Choose the state with the most points; the first one wins a tie."""
     points = [float(found) for found in re.findall(r"; (-?[\d.]+) points; after", slots["states"])]
     best = points.index(max(points)) if points else 0
     return f"Analysis: it has most points.\nState: {best + 1}"
@@ -286,7 +286,7 @@ def glow_notes(slots: Slots) -> str:
 
 @answers("stma_plan")
 def stma_plan(slots: Slots) -> str:
-    """Return the player's aim and action, with the known way on if it is a walk."""
+    """Return the player's aim and action, with the rest of the route of a walk."""
     action, aim = _choice(slots, slots["subgoal"])
     return json.dumps({"thought": "", "subgoal": aim, "actions": _walk(slots, aim, action)})
 
@@ -302,7 +302,7 @@ def stma_critic(slots: Slots) -> str:
 
 @answers("adaplanner")
 def adaplanner(slots: Slots) -> str:
-    """Return a plan with the player's action, and with the known way on if it is a walk."""
+    """Return a plan with the player's action, and with the rest of the route of a walk."""
     before = slots["plan"].partition("\n")[0].removeprefix("# ")
     action, aim = _choice(slots, before)
     return "\n".join([f"# {aim}", *(f"act({one!r})" for one in _walk(slots, aim, action))])
@@ -310,7 +310,7 @@ def adaplanner(slots: Slots) -> str:
 
 @answers("adaplanner_ask")
 def adaplanner_ask(slots: Slots) -> str:
-    """Return the player's action where it is an option, else the first option."""
+    """Return the player's action if it is an option, else the first option."""
     options = slots["options"].split("\n")
     action, _ = _choice(slots, "")
     return action if action in options else options[0]
@@ -318,7 +318,7 @@ def adaplanner_ask(slots: Slots) -> str:
 
 @answers("qa_query")
 def qa_query(slots: Slots) -> str:
-    """Return the name that leads on from the sentence closest to the question."""
+    """Return the name to look up next, from the sentence closest to the question."""
     return json.dumps({"look_up": bridge_from(slots["task"], evidence_in(slots["memory"]))})
 
 
@@ -350,7 +350,7 @@ def clin_goal(slots: Slots) -> str:
 
 
 def _progress(plan: Sequence[tuple[str, str]], goals: list[str], done: str) -> int:
-    """Return the item to go for: the next one if the last is done, or leads nowhere."""
+    """Return the item to pursue: the next one if the last is done or fails."""
     if not goals:
         return 0
     found = _NEXT.match(goals[-1])
@@ -380,7 +380,7 @@ def clin_act(slots: Slots) -> str:
 
 
 def _choice_by_lessons(slots: Slots, aim: str) -> tuple[str, str]:
-    """Return the player's choice, to whom learnings are facts; the steps since change them."""
+    """Return the choice of a player that treats learnings as facts, updated by later steps."""
     if is_science(slots["task"]):
         return _choice(slots, aim)  # that player reads lessons itself
     facts = list(_facts_in(lessons_of(slots["memory"])))
@@ -398,7 +398,8 @@ def _choice_by_lessons(slots: Slots, aim: str) -> tuple[str, str]:
 def _facts_in(lessons: Mapping[int, str]) -> Iterator[Triple]:
     """Yield the facts that learnings state.
 
-    They describe the start of a trial; what their plan, done by now, took or opened has changed.
+    They describe the start of a trial; things taken or opened by their plan, which is done by now,
+    have changed.
     """
     plan = plan_in(lessons)
     done = "; ".join(action for action, _ in plan)
@@ -448,7 +449,7 @@ _SKILLS = (
 
 
 def facts_recalled(memory: str) -> list[Triple]:
-    """Return the facts in what a memory recalls, up to the first recalled observation."""
+    """Return the facts in a recall, up to its first observation."""
     facts = []
     for line in f"\n{memory}".partition("\n[step ")[0].split("\n"):
         found = _LINE.match(line)

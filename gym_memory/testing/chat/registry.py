@@ -1,4 +1,4 @@
-"""Find the answer to a prompt: one function a prompt, which the system message names."""
+"""Find the answer to a prompt: the system message names the prompt's function."""
 
 from __future__ import annotations
 

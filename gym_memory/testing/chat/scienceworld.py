@@ -1,6 +1,6 @@
-"""Play ScienceWorld for the scripted server: focus on a thing, carry it to its box; test nothing.
+"""Play ScienceWorld for the scripted server: focus on a thing and carry it to its box.
 
-The goal that the player states holds its notes: ``find plant; focused on nothing; been in art
+The player's stated goal contains its notes: ``find plant; focused on nothing; been in art
 studio; doors art studio>hallway; now in hallway``.
 """
 
@@ -24,10 +24,10 @@ from gym_memory.testing.chat.memories import LESSON_FACT, lessons_of, plan_in
 __all__ = ["IN_VAIN", "ScienceNotes", "Scientist", "is_science", "plan_for"]
 
 IN_VAIN = "inventory"
-"""An action that takes no time: done where the next item of a plan is impossible."""
+"""An action that takes no time, chosen if the next item of a plan is impossible."""
 _LOOK = "look around"
 _DIALECT = "scienceworld"
-_TASK = re.compile(r"Your task is to (?!put )")  # nothing is put anywhere in ScienceWorld
+_TASK = re.compile(r"Your task is to (?!put )")  # ScienceWorld does not use `put`
 _KIND = re.compile(r"find (?:a\(n\)|an?|the) (non-living thing|living thing|plant|animal)\b")
 _NAMED = re.compile(r"[Ff]ocus on the ([\w' ]+?)(?= with | which |[.,]|$)")
 _BOX = re.compile(r"move it to the (?P<box>.+?) in the (?P<room>.+?)\.")
@@ -62,7 +62,7 @@ def is_science(task: str) -> bool:
 
 
 def plan_for(task: str, lessons: Mapping[int, str]) -> list[tuple[str, str]]:
-    """Return the plan of lessons as (action, place), without doors, which are opened on the way.
+    """Return the plan of lessons as (action, place), without doors, which are opened in passing.
 
     If the task names a box, the plan ends once the thing is taken: lessons of another environment
     may name another box.
@@ -105,7 +105,7 @@ class ScienceNotes(NamedTuple):
 class Scientist:
     """A decision from the slots of a prompt and the notes of the step before.
 
-    ``actions`` may be empty where only a goal is needed.
+    ``actions`` may be empty if only a goal is needed.
     """
 
     def __init__(self, slots: Mapping[str, str], aim: str):
@@ -154,13 +154,13 @@ class Scientist:
             if found is not None and step.action.startswith(_FOCUS):
                 focused = found[1]
             elif self._box is not None and step.action.endswith(f" to {self._box['box']}"):
-                focused = ""  # the task would be over if it had been in focus
+                focused = ""  # the task would be over after a successful focus
         looked = _ROOM.match(self._steps[-1].text) is not None or here in self._things
         been = dict.fromkeys([*before.been, *([here] if looked else [])])
         return ScienceNotes(wanted, focused, tuple(been), tuple(pairs), here)
 
     def _read(self, here: str) -> tuple[str, list[tuple[str, str]]]:
-        """Return where the latest steps from a place led to, and the doors that they showed."""
+        """Return the goals of the latest moves from a place, and the doors that they showed."""
         graph, rules, task = TemporalGraph(), get_extractor(_DIALECT), Task("", self.task, _DIALECT)
         if here:
             graph.add(Triple(PLAYER, "is in", here), 0)
@@ -171,7 +171,7 @@ class Scientist:
         return current_place(graph) or "", doors
 
     def _fits(self, thing: str) -> bool:
-        """True if a thing is one to find."""
+        """True if the task is to find this thing."""
         core = _core(thing)
         alive = is_plant(core) or core.rstrip(" 0123456789").rpartition(" ")[2] in _ANIMALS
         if self.notes.find == "non-living thing":
@@ -185,7 +185,7 @@ class Scientist:
     # ------------------------------------------------------------ what to do
 
     def act(self) -> str:
-        """Return the next action without a plan; empty where no actions are shown."""
+        """Return the next action without a plan; empty if no actions are shown."""
         if not self._valid or all(action.isdigit() for action in self._valid):
             return self._valid[0] if self._valid else ""
         here = self.notes.here
@@ -226,7 +226,7 @@ class Scientist:
         return self._first("move ", lambda rest: rest.endswith(end) and what in rest)
 
     def _explore(self) -> str:
-        """Return a step to the site, to a likely room, or to the nearest room that is unknown."""
+        """Return a step to the site, to a likely room, or to the nearest unknown room."""
         new = [room for room in self._ways if room not in self.notes.been]
         likely = [room for room in new if any(map(self._fits, self._things.get(room, ())))]
         unseen = [room for room in new if room not in self._things]
@@ -276,7 +276,7 @@ def _steps(slots: Mapping[str, str]) -> Iterator[Step]:
 
 
 def _core(thing: str) -> str:
-    """Return a thing without its stage of life and where it is.
+    """Return a thing without its stage of life and its place.
 
     >>> _core("baby baby wolf"), _core("egg giant tortoise in inventory")
     ('wolf', 'giant tortoise')

@@ -74,8 +74,8 @@ _OTHER_ANSWERS = {
 class Faults:
     """A choice of the fault of each request.
 
-    The first requests meet ``schedule`` in its order, an empty name being none; of the later ones
-    ``rates`` is the share that meets a fault, by name, drawn by ``seed``.
+    The first requests meet the faults of ``schedule`` in order; an empty name is none. Later ones
+    meet a fault with the probability in ``rates``, drawn by ``seed``.
     """
 
     def __init__(
@@ -114,18 +114,18 @@ def _check_fault(name: str) -> str:
 class ScriptedServer:
     """A server of the chat format on localhost, in threads of this process.
 
-    A request may name its own fault in the header ``X-Scripted-Fault`` or the query ``fault``.
-    It counts ``received`` chat requests, with those that met a fault, ``served`` ones by name of
-    the prompt, and ``most_active`` at once.
+    A request may name its own fault in the header ``X-Scripted-Fault`` or the query ``fault``. It
+    counts ``received`` chat requests, with failed ones, ``served`` ones by name of the prompt, and
+    ``most_active``, the maximum at once.
 
     Args:
         port: TCP port; 0 takes a free one.
         host: Address to listen on.
         latency: Seconds before every response.
         faults: Which requests meet which fault.
-        retry_after: Seconds that 429 and 503 say to wait.
+        retry_after: Seconds to wait, as stated by 429 and 503.
         key: Key that every request must carry; None for any or none.
-        patience: Seconds that a client may take to send a request or to take in an answer.
+        patience: Seconds that a client may take to send a request or to receive an answer.
 
     Example:
         >>> with ScriptedServer() as server:
@@ -215,7 +215,7 @@ class ScriptedServer:
         return None
 
     def dress(self, completion: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-        """Return a completion in the form in which it is sent."""
+        """Return a completion in the form that is sent."""
         return completion
 
     def complete(self, messages: list[dict[str, Any]], max_tokens: int) -> dict[str, Any]:
@@ -246,7 +246,7 @@ class ScriptedServer:
         }
 
     def _cached(self, text: str) -> int:
-        """Return the length of the prefix that was seen before, in characters, and note it."""
+        """Return the length of the known prefix, in characters, and note the new one."""
         chain, known, unbroken = hashlib.blake2b(), 0, True
         for start in range(0, len(text) - _BLOCK + 1, _BLOCK):
             chain.update(text[start : start + _BLOCK].encode("utf-8", "replace"))
@@ -272,11 +272,11 @@ class _Http(ThreadingHTTPServer):
         now = time.monotonic()
         for handler in tuple(self.handlers):
             if now > handler.due:
-                with contextlib.suppress(OSError):  # it has left by itself
+                with contextlib.suppress(OSError):  # it has already disconnected
                     handler.connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Do nothing: a client that left is no error."""
+        """Do nothing: a disconnected client is not an error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -286,7 +286,7 @@ class _Handler(BaseHTTPRequestHandler):
     """Time at which the server stops waiting for the client."""
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing: requests carry keys."""
+        """Log nothing: requests contain keys."""
 
     def setup(self) -> None:
         super().setup()
@@ -309,7 +309,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.due = time.monotonic() + self.server.scripted.patience
 
     def do_GET(self) -> None:
-        """Send the list of models, or a sign of life."""
+        """Send the list of models, or the health status."""
         path = self.path.partition("?")[0].rstrip("/")
         if path.endswith("/models"):
             model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "gym-memory"}
@@ -363,7 +363,7 @@ class _Handler(BaseHTTPRequestHandler):
             scripted.closing.wait(1.0)
         try:
             completion = scripted.complete(messages, max_tokens)
-        except Exception as error:  # a fault of ours must show, not look like a cut connection
+        except Exception as error:  # an error of ours must not look like a cut connection
             return self._error(500, "scripted_answer", f"{type(error).__name__}: {error}")
         _spoil(completion, fault, messages)
         completion = scripted.dress(completion, request)
@@ -454,7 +454,7 @@ def _plain(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _spoil(completion: dict[str, Any], fault: str, messages: list[dict[str, Any]]) -> None:
-    """Put the answer that a fault makes into a completion."""
+    """Put the answer of a fault into a completion."""
     message = completion["choices"][0]["message"]
     text = message["content"]
     if fault == "no_choice":

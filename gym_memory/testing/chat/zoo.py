@@ -1,7 +1,7 @@
 """A zoo of endpoints: the scripted answers in the dialect of each kind of server.
 
-A personality refuses what its server refuses, and dresses answers, errors and usage as its server
-does. The forms follow the public documentation and issue threads of the servers.
+A personality refuses the same requests as its server, and formats answers, errors and usage like
+it. The forms follow the public documentation and issue threads of the servers.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _THOUGHT = (
 )
 """Thoughts of a reasoning model: actions that it rejects, in the forms of answers."""
 _CONTEXT = 1600
-"""Tokens of prompt and answer that a server with a small context takes."""
+"""Tokens of prompt and answer that a server with a small context accepts."""
 _A_MINUTE = 4000
-"""Tokens of prompt and answer that a server with a limit a minute takes at once."""
+"""Tokens of prompt and answer that a server with a limit per minute accepts at once."""
 _LONGEST_ANSWER = 800
 _EVERY = 4
-"""Number of requests of which a server with passing faults refuses one."""
+"""Number of requests of which a server with transient faults refuses one."""
 
 
 class Refusal(NamedTuple):
@@ -59,7 +59,7 @@ def _as_it_is(completion: Body, request: Body) -> Body:
 
 @dataclasses.dataclass(frozen=True)
 class Personality:
-    """A kind of server: what it refuses, how it dresses answers, how it sends them."""
+    """A kind of server: its refusals, and its formats of answers and of sending."""
 
     about: str
     refuse: Refuse = _answers
@@ -196,7 +196,7 @@ def _now_and_then(make: Callable[[int], Refusal]) -> Refuse:
 
 
 def _rate_limit(turn: int) -> Refusal:
-    """Say in one form after another how long to wait."""
+    """State the waiting time in one form after another."""
     error = {"message": "Rate limit reached", "type": "tokens", "code": "rate_limit_exceeded"}
     date = email.utils.formatdate(time.time(), usegmt=True)
     forms: list[tuple[dict[str, str], str]] = [
@@ -238,7 +238,7 @@ def _message(completion: Body) -> Body:
 
 
 def _cut_to(completion: Body, request: Body, thought: str) -> str:
-    """Return as much of a thought as the limit allows; cut the answer to what is left."""
+    """Return the part of a thought within the limit; cut the answer to the rest."""
     limit = request.get("max_tokens") or request.get("max_completion_tokens") or 1 << 20
     left = limit * CHARS_PER_TOKEN - len(thought)
     message = _message(completion)
@@ -417,7 +417,7 @@ class ZooServer(ScriptedServer):
         self.compresses = self.personality.compresses
 
     def refuse(self, request: Body, number: int) -> Refusal | None:
-        """Return the error that the personality answers with; None to answer."""
+        """Return the personality's error; None to answer."""
         if self.personality.streams and not request.get("stream"):
             return _openai_error(
                 "This model only supports streaming: set stream to true", None, None
@@ -441,7 +441,7 @@ class ZooServer(ScriptedServer):
 
 
 def _end_of(messages: list[Body], tokens: int) -> list[Body]:
-    """Return a chat without a number of tokens of its beginning."""
+    """Return a chat without its first tokens."""
     kept = []
     for message in messages:
         text = str(message["content"])
@@ -452,7 +452,7 @@ def _end_of(messages: list[Body], tokens: int) -> list[Body]:
 
 
 def _with_system(messages: list[Body]) -> list[Body]:
-    """Return a chat with its rules in a system message, where a client put them elsewhere."""
+    """Return a chat with its rules in a system message, if a client put them elsewhere."""
     first = messages[0] if messages else {}
     if first.get("role") != "user" or "<" not in str(first.get("content")):
         return messages

@@ -48,10 +48,10 @@ def command(
 ) -> None:
     """Play training games and train the memory `belief` to predict what comes next.
 
-    Prints how often it chooses the true next observation among others, on valid games during
-    training and on test games at the end. The folder keeps `belief.safetensors` and the curve. If
-    interrupted, run the command again. `--set remember=false` trains the control, which sees the
-    present observation only.
+    Prints how often the memory chooses the true next observation among others, on valid games
+    during training and on test games at the end. The folder keeps `belief.safetensors` and the
+    curve. If interrupted, run the command again. `--set remember=false` trains the control, which
+    sees the present observation only.
 
     Example: `gym-memory memory pretrain --out runs/belief`, then
     `gym-memory run -e Cooking -m "belief?weights=runs/belief/belief.safetensors"`

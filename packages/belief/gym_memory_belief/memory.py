@@ -24,7 +24,7 @@ __all__ = ["HEAD", "Belief", "relation_name"]
 HEAD = "Learned links between names, clearest first; the numbers are latent relations, not words."
 
 _NOTHING = 1e-3
-"""An edge weaker than this is none."""
+"""Least strength of an edge."""
 
 
 def relation_name(number: int) -> str:
@@ -44,7 +44,7 @@ class Belief(Memory):
 
     Differences from GATA: entities are the names in the texts instead of a closed list, so it works
     on names that training never saw, and each pair of them has its own recurrent state; edges are
-    in [0, 1] instead of [-1, 1], since a recall can list only what is there; the observation is
+    in [0, 1] instead of [-1, 1], since a recall can list only existing edges; the observation is
     predicted as the names and words in it, not word by word.
     """
 
@@ -106,7 +106,7 @@ class Belief(Memory):
         self._belief = self._updater.update(self._belief, list(self._index), sight)
 
     def _meet(self, fresh: list[str]) -> None:
-        """Make nodes of new names, in place of those not named for longest."""
+        """Make nodes of new names, replacing those not named for the longest time."""
         if not fresh:
             return
         names = list(self._index)
@@ -134,8 +134,8 @@ class Belief(Memory):
         """Return the edges of every relation that stand out, strongest first.
 
         A relation that a name has to all others describes that name alone, and so does its edge to
-        itself. So the score of an edge between two names is its strength times what the two lack
-        on average, that of an edge to itself is relative to those of other names.
+        itself. So the score of an edge between two names is its strength times one minus the mean
+        strength of each; the score of an edge to itself is relative to those of other names.
         """
         names, edges = list(self._index), self._belief
         everyone = np.arange(len(names))
@@ -187,7 +187,7 @@ class Belief(Memory):
         self._last, self._steps, self._belief = last, steps, belief
 
     def snapshot(self) -> Any:
-        """Return all that changes; edges are replaced, never changed, so they need no copy."""
+        """Return the mutable state; edges are replaced, never changed, so they need no copy."""
         return self._steps, tuple(self._index), tuple(self._last), self._belief
 
     def restore(self, snapshot: Any) -> None:
@@ -208,7 +208,7 @@ def _updater(id: str, weights: str) -> Updater:
 
 
 def _grouped(triples: list[Triple]) -> list[Triple]:
-    """Put the triples of one subject together, subjects in the order of their first."""
+    """Group triples by subject, in the order of first triples."""
     groups: dict[str, list[Triple]] = {}
     for triple in triples:
         groups.setdefault(triple.subject, []).append(triple)

@@ -87,14 +87,14 @@ class UpdaterNetwork(torch.nn.Module):
         for name, shape in shapes(sizes).items():
             start = torch.zeros(shape) if name.endswith("bias") else _start(shape)
             if name == "words":
-                # A word that training never meets stays at zero, like one that is not heard.
+                # A word that never occurs in training stays at zero, like a dropped one.
                 start = torch.zeros(shape)
             elif name in ("gate_bias", "new_bias"):  # at first edges are weak and change slowly
                 start = torch.full(shape, -1.0 if name == "gate_bias" else -2.0)
             self.register_parameter(name, torch.nn.Parameter(start))
 
     def table(self, heard: torch.Tensor) -> torch.Tensor:
-        """Return the words' vectors, zero for those that are not heard, and one for no word."""
+        """Return the words' vectors, zero for dropped ones, and one for no word."""
         words = self.get_parameter("words") * heard[:, None]
         return torch.cat([words, words.new_zeros(1, words.shape[1])])
 
@@ -144,7 +144,7 @@ class UpdaterNetwork(torch.nn.Module):
     def _together(
         self, befores: list[torch.Tensor], batch: Batch, nodes: int, w: dict[str, Any]
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the numbers of the pairs that occur together, and what that adds to each."""
+        """Return the numbers of the pairs that occur together, and the term added to each."""
         episode, one, two, kind = batch.pairs.T
         where = [(episode * nodes + one) * nodes + two]
         added = [w["pair_kind"][kind]]

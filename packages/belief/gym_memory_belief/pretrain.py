@@ -2,8 +2,8 @@
 
 From the belief after a step and the next action, :class:`~.network.Reader` predicts the known names
 in the next text (*generation*) and chooses it among several observations (*contrast*). Names of the
-action itself are left out, and contrast needs names that an observation so far has had together. A
-resumed run ends with the weights of an unbroken one.
+action itself are left out, and contrast needs names that an earlier observation had together. A
+resumed run ends with the weights of an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class PretrainSettings(Sizes):
 
     @property
     def sizes(self) -> Sizes:
-        """Return the sizes alone."""
+        """Return only the sizes."""
         return Sizes(*(getattr(self, field.name) for field in dataclasses.fields(Sizes)))
 
 
@@ -106,7 +106,7 @@ class Pretrainer:
         self._word_of = {word: i for i, word in enumerate(self.words)}
         self._rows = _Rows(settings.sizes.rows)
         self._rare = _rare_rows(self._episodes, self._rows)
-        # The tables are small: a second thread costs more than it brings.
+        # The tables are small: a second thread costs more than it gains.
         torch.set_num_threads(1)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
@@ -153,7 +153,7 @@ class Pretrainer:
         s = self.settings
         if len(self._queue) < s.batch:
             order = self._rng.permutation(len(self._episodes))
-            # Episodes of about the same length together: less is padded.
+            # Episodes of similar length together: less padding.
             length = [len(self._episodes[i].known) // _LENGTHS for i in order]
             order = order[np.argsort(length, kind="stable")]
             groups = [order[i : i + s.batch] for i in range(0, len(order) - s.batch + 1, s.batch)]
@@ -302,7 +302,8 @@ class Pretrainer:
     def measure(self, episodes: Sequence[Episode]) -> dict[str, Any]:
         """Return the share of contrast questions answered right, and chance.
 
-        ``older`` are the questions whose answer is in an older observation and not in the present.
+        ``older`` has the questions with an answer in an older observation and not in the present
+        one.
         """
         s = self.settings
         rng = np.random.default_rng(0)

@@ -140,8 +140,8 @@ def _candidates(
 ) -> NDArray[np.float32] | None:
     """Return the nodes of the true next observation and of k - 1 others; None if too few differ.
 
-    Half of the others are other observations of the episode, as far as there are any that
-    differ; the rest is the true one with about half of its names exchanged.
+    Half of the others are different observations of the episode, if there are enough; the rest is
+    the true one with about half of its names exchanged.
     """
     size = len(episode.names)
     mask = counted[:size]

@@ -29,7 +29,7 @@ __all__ = [
 MAX_NAME = 4
 """Words of a name, at most."""
 _MAX_CHARS = 6000
-"""Characters of a text that are looked at."""
+"""Most characters of a text to read."""
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[.!?;:\n]|-=|=-")
 _LINE = re.compile(r"^ *([a-z0-9'-]+(?: [a-z0-9'-]+){0,3}) *$", re.MULTILINE)
@@ -44,7 +44,7 @@ LINKS = frozenset(
 
 
 class Words(NamedTuple):
-    """A text taken apart.
+    """A text split into words, sentences and names.
 
     Attributes:
         words: Lower-case words; ``.`` where a sentence, line or clause ends.
@@ -69,7 +69,7 @@ class Mention(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def read(text: str, most: int) -> Words:
-    r"""Take a text apart.
+    r"""Split a text.
 
     Args:
         text: The text.
@@ -129,7 +129,7 @@ def names_in_action(action: str) -> tuple[str, ...]:
 
 
 def find_names(text: Words, known: Mapping[str, object], *, phrases: bool) -> Iterator[str]:
-    """Yield the names in a text that are not known yet; noun phrases only if ``phrases``."""
+    """Yield the unknown names in a text; noun phrases only if ``phrases``."""
     if text.heading and text.heading not in known:
         yield text.heading
     for line in text.lines:
@@ -153,7 +153,7 @@ def _is_known(words: list[str], known: Mapping[str, object]) -> bool:
 
 
 def mentions(text: Words, known: Mapping[str, object]) -> list[Mention]:
-    """Return the known names in a text, and ``you``; the longest where several begin."""
+    """Return the known names in a text, and ``you``; the longest of those with one start."""
     words = text.words
     found: list[Mention] = []
     i = 0

@@ -29,7 +29,7 @@ __all__ = ["FLAGS", "PAIRS", "SEGMENTS", "Sight", "look", "new_names", "segments
 Ints = NDArray[np.int32]
 
 SEGMENTS = (("text", 192), ("inventory", 48), ("action", 12))
-"""Fields of a step that are read, and the words kept of each, at most."""
+"""Fields of a step that are read, with the most words kept of each."""
 FLAGS = ("text", "inventory", "action", "heading", "valid")
 """Places in which a node is named."""
 PAIRS = (
@@ -38,11 +38,11 @@ PAIRS = (
 )
 """Relations of two nodes in a step; *after*: the second one comes later."""
 _NEAR = 3
-"""Words between two mentions that are near each other, at most."""
+"""Most words between two mentions that are near each other."""
 _AHEAD = 8
 """Mentions after one that it is linked to, at most, in its sentence."""
 _VALID = 120
-"""Valid actions that are looked at."""
+"""Most valid actions to read."""
 
 
 class Sight(NamedTuple):
@@ -65,7 +65,7 @@ class Sight(NamedTuple):
 
 
 def segments(step: Step) -> tuple[Words, ...]:
-    """Return the texts of a step, taken apart."""
+    """Return the texts of a step, split."""
     return tuple(read(getattr(step, field), most) for field, most in SEGMENTS)
 
 

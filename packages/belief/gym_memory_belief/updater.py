@@ -1,9 +1,9 @@
-"""The updater: a belief and what was seen give the next belief, in numpy.
+"""The updater computes the next belief from a belief and a step, in numpy.
 
 GATA (Adhikari et al. 2020, section 3.2) keeps one hidden vector, changes it by a recurrent cell
 that sees the previous graph, the observation and the action attended to each other, and decodes it
-into an adjacency tensor over a closed list of entities. Here entities are whatever the texts name,
-so each *pair* of them has a hidden state of its own, which is its edge: R numbers in [0, 1], one a
+into an adjacency tensor over a closed list of entities. Here entities are the names in the texts,
+so each *pair* of them has its own hidden state, which is its edge: R numbers in [0, 1], one a
 latent relation, changed by one gated cell that all pairs share::
 
     C      = relu(context of each word)                    (words, dim)
@@ -42,7 +42,7 @@ def row_of(word: str, rows: int) -> int:
 
 
 class _Text(NamedTuple):
-    """A segment after the context: its vectors, and the sums of those before each word."""
+    """A segment with context: its vectors, and the sums of those before each word."""
 
     context: Floats
     sums: Floats

@@ -123,7 +123,7 @@ def load_weights(path: str = "") -> Weights:
     """Return the weights in a file, by default those in the package.
 
     Raises:
-        CheckpointError: There is no such file, or something else is in it.
+        CheckpointError: The file does not exist or has other content.
     """
     file = Path(path) if path else DEFAULT_WEIGHTS
     try:

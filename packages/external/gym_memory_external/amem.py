@@ -56,7 +56,7 @@ class _Client:
 
         class Embed(chroma.EmbeddingFunction):  # type: ignore[name-defined]
             def __init__(self, **named: Any):
-                """Take nothing: the encoder is ours."""
+                """Ignore the arguments: the encoder is ours."""
 
             def __call__(self, input: Sequence[str]) -> Any:
                 return [*encoder.encode(list(input))]

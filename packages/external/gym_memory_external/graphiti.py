@@ -23,7 +23,7 @@ __all__ = ["Graphiti"]
 _GROUP = "episode"
 _BEGIN = datetime(2020, 1, 1, tzinfo=UTC)
 _SIZES = {"max_db_size": 1 << 30, "buffer_pool_size": 1 << 28}
-"""Bytes of a database, at most: Kuzu would reserve 8 TiB, more than a worker may."""
+"""Most bytes of a database: Kuzu would reserve 8 TiB, more than a worker may."""
 
 
 class Graphiti(Extracted):
@@ -100,7 +100,7 @@ class _Client:
         return driver
 
     def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        """Run in a thread of its own, where no loop may be running; calls of models are counted."""
+        """Run in a thread of its own, which has no running loop; count the calls of models."""
         return self._thread.submit(contextvars.copy_context().run, asyncio.run, work).result()
 
     def add(self, text: str) -> None:

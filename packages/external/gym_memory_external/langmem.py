@@ -70,7 +70,7 @@ class _Client:
                 )
                 return outputs.ChatResult(generations=[outputs.ChatGeneration(message=said)])
 
-        # Ids in order of creation: the authors' are by chance, and part of the prompt.
+        # Ids in order of creation: the authors' are random, and part of the prompt.
         require("langmem.knowledge.extraction", "langmem").uuid = types.SimpleNamespace(
             uuid4=next_id, uuid5=uuid.uuid5, NAMESPACE_DNS=uuid.NAMESPACE_DNS
         )

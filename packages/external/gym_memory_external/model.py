@@ -1,4 +1,4 @@
-"""Parts that these memories share: settings, and a chat model of ours or rules in its place."""
+"""Parts that these memories share: settings, and our chat model or rules in its place."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def next_id() -> uuid.UUID:
 
 
 class Extracted(AddSearch):
-    """Base of the memories here: a package extracts by a model, and searches by vectors."""
+    """Base of these memories: a package extracts with a model, and searches by vectors."""
 
     @checked
     def __init__(
@@ -69,14 +69,14 @@ class Extracted(AddSearch):
 
 
 class Model:
-    """Answer the prompts of another program, by rules where there is no model or it fails."""
+    """Answer the prompts of another program, by rules if there is no model or it fails."""
 
     def __init__(self, model: ChatModel | None, role: str):
         self._model, self._role = model, role
         self.calls = self.fallbacks = 0
 
     def __call__(self, messages: Sequence[Message], schema: Any = None) -> str:
-        """Return the answer, JSON of ``schema`` where one is given."""
+        """Return the answer, as JSON of ``schema`` if given."""
         if self._model is None:
             return answer(messages)
         self.calls += 1
@@ -92,9 +92,9 @@ class Model:
 def answer(messages: Sequence[Message]) -> str:
     """Answer a prompt of another package by the facts that the plain reader finds in its text.
 
-    mem0 wants sentences, LangMem calls of a tool with a sentence that it does not list as known,
-    A-MEM keywords; Graphiti the things, which of them are the same by name, the relations between
-    two, and then nothing else.
+    mem0 requests sentences, LangMem tool calls with sentences that it does not list as known, A-MEM
+    keywords. Graphiti requests things, those with the same name, and relations between two; its
+    other prompts get an empty answer.
     """
     prompt = messages[-1]["content"]
     facts = _facts(prompt)

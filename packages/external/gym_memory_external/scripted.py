@@ -9,7 +9,7 @@ __all__ = ["answer_prompts"]
 
 
 def answer_prompts() -> None:
-    """Register the answers; call it in the server's process."""
+    """Register the answers, in the server's process."""
     words = (
         *("## New Messages", "Respond with a JSON object in the following", "</session_"),
         *("Content for analysis:", "AI memory evolution agent"),
