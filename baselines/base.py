@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from gym_memory.core import components
-from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.errors import InvalidArgumentError, defined_at
 from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import Observation, PlanState, Substitute, Transition
 from gym_memory.core.settings import check_known
@@ -74,6 +74,7 @@ class Player(Policy):
                 "expected a policy: act(obs, info) -> str or an object with that method, got "
                 f"{player!r:.80}"
             )
+        _check_takes_step(self._act)
         for name in ("reset", "update", "counters"):
             if hasattr(player, name):
                 setattr(self, name, getattr(player, name))
@@ -81,8 +82,27 @@ class Player(Policy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the player's answer."""
         action: str = self._act(obs, info)
+        if action is None:
+            raise InvalidArgumentError(
+                f"expected act to return an action, got None{defined_at('act', self._act)}"
+            )
         self.focus = getattr(self._player, "focus", self.focus)
         return action
+
+
+def _check_takes_step(act: Any) -> None:
+    """Refuse a function that cannot be called with an observation and an info."""
+    try:
+        signature = inspect.signature(act)
+    except (TypeError, ValueError):  # objects from C have no signature
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        raise InvalidArgumentError(
+            f"expected a policy that is called as act(obs, info), got act{signature}: {error}"
+            f"{defined_at('act', act)}"
+        ) from error
 
 
 # ------------------------------------------------------------ the table

@@ -35,6 +35,12 @@ DEFAULT_BUDGET = 1000
 Obs = dict[str, Any]
 
 
+_WRAP = (
+    "wrap a text environment; one that was not written for gym-memory is made by "
+    "gym_memory.wrap(env), on the command line by Foreign?id=MODULE:FUNCTION"
+)
+
+
 class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.RecordConstructorArgs):
     """An observation extended by the recall of a memory.
 
@@ -60,7 +66,7 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
     def __init__(
         self, env: gym.Env[Any, str], memory: str = DEFAULT_MEMORY, budget: int = DEFAULT_BUDGET
     ):
-        check_keys("MemoryObservation", env, RAW_KEYS, "wrap a text environment")
+        check_keys("MemoryObservation", env, RAW_KEYS, _WRAP)
         if not isinstance(memory, str):
             raise InvalidArgumentError(
                 "expected memory as a name such as 'arigraph?depth=2', got "

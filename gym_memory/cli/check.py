@@ -9,8 +9,8 @@ from rich.text import Text
 from typer import Argument
 
 from gym_memory.cli import SHOWN, options
-from gym_memory.cli.faults import users_frame
 from gym_memory.cli.show import output, print_json, print_table
+from gym_memory.core.frames import users_frame
 from gym_memory.core.settings import check_name
 
 __all__ = ["check"]

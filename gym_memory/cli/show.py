@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -48,8 +49,8 @@ def output() -> Console:
 
 
 def progress() -> Console:
-    """Return the console of standard error."""
-    return _Console(stderr=True, highlight=False)
+    """Return the console of standard error, which wraps lines only in a terminal."""
+    return _Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
 
 
 def print_json(records: Sequence[Any]) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
+import os
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = ["BackendError", "BudgetExceededError", "CheckpointError", "ContextExceededError"]
 __all__ += ["CorruptGameError", "GymMemoryError", "InvalidArgumentError", "MachineError"]
 __all__ += ["MissingDependencyError", "ModelDownError"]
 __all__ += ["ModelError", "ModelSetupError", "ResultsError", "StoreError", "UnknownNameError"]
-__all__ += ["UntrustedError", "other_format"]
+__all__ += ["UntrustedError", "defined_at", "other_format"]
 
 
 _MOST_NAMES = 60
@@ -28,6 +32,17 @@ def other_format(what: str, record: object, known: int, place: object) -> str:
     return f"expected {what} in format {known} at {str(place)!r}, got format {found!r:.40}{advice}"
 
 
+def defined_at(name: str, function: Any) -> str:
+    """Return the end of a message, as in ``; act is at agent.py:12``; empty without a source."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    try:
+        code = inspect.unwrap(getattr(function, "__func__", function)).__code__
+    except AttributeError:  # objects from C or Java have no source
+        return ""
+    return f"; {name} is at {os.path.relpath(code.co_filename)}:{code.co_firstlineno}"
+
+
 class GymMemoryError(Exception):
     """Root of all errors that gym-memory raises on purpose."""
 
@@ -37,22 +52,22 @@ class InvalidArgumentError(GymMemoryError, ValueError):
 
 
 class UnknownNameError(GymMemoryError, LookupError):
-    """An unknown name of an environment, memory, policy, ...; suggests the nearest one."""
+    """An unknown name of an environment, memory, policy, ...; gives advice or the nearest name."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]):
+    def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = ""):
         names = sorted(known)
         initials = "".join(word[:1] for word in name.split("_"))  # learning_rate: lr
         short = [initials] if len(initials) > 1 and initials in names else []
         near = short or difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = advice or (f" Did you mean {near[0]!r}?" if near else "")
         listed = ", ".join(names[:_MOST_NAMES])
         if len(names) > _MOST_NAMES:
             listed += f" and {len(names) - _MOST_NAMES} more"
         super().__init__(f"unknown {kind} {name!r}: expected one of {listed}.{hint}")
-        self.kind, self.name, self.known = kind, name, tuple(names)
+        self.kind, self.name, self.known, self.advice = kind, name, tuple(names), advice
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.kind, self.name, self.known)
+        return type(self), (self.kind, self.name, self.known, self.advice)
 
 
 class UntrustedError(GymMemoryError):

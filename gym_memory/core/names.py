@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import json
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -23,6 +24,7 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
+from gym_memory.core.frames import users_frame
 from gym_memory.core.secrets import has_secret
 from gym_memory.core.settings import check_known, check_utf8
 
@@ -124,7 +126,9 @@ def _run(place: str, load: Callable[[], ModuleType]) -> ModuleType:
         return load()
     except Exception as error:  # any fault of the user's code
         why = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
-        raise InvalidArgumentError(f"cannot import {place!r}: {why}") from error
+        frame = users_frame("".join(traceback.format_exception(error)))
+        where = f" at {frame}" if frame else ""
+        raise InvalidArgumentError(f"cannot import {place!r}: {why}{where}") from error
 
 
 class Spec(str):
@@ -324,7 +328,9 @@ class Registry:
                 f"expected a {self.kind} in a file as {name}:NAME, got {name!r}"
             )
         else:
-            raise UnknownNameError(self.kind, name, self.names())
+            call = f"gym_memory.core.names.import_plugin({source!r})"
+            advice = f" In Python, call {call} first." if source else ""
+            raise UnknownNameError(self.kind, name, self.names(), advice)
         self.loaded[name] = found
         return found
 

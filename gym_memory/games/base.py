@@ -250,7 +250,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
         Raises:
             InvalidArgumentError: The action is not a string.
-            gymnasium.error.ResetNeeded: The episode is over.
+            gymnasium.error.ResetNeeded: No episode is in progress.
         """
         if not isinstance(action, str):
             raise InvalidArgumentError(
@@ -258,7 +258,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
                 "wrap the environment in IndexActions to act by number"
             )
         if self._done:
-            raise gym.error.ResetNeeded("the episode is over: call reset() before step()")
+            raise gym.error.ResetNeeded("no episode is in progress: call reset() before step()")
         before = self._feedback
         refusal = self.refuse(action)
         if refusal is not None:

@@ -239,9 +239,10 @@ class OpenAIChat(BaseChatModel):
                 f"{reason}. Change the parameter that the server of model {self.name!r} refuses: "
                 "`gym-memory list policies NAME` lists those of an agent"
             )
+        silent = reason.kind in ("connection", "timeout")
+        advice = f"Start the server of model {self.name!r}, or name" if silent else "Name"
         raise ModelSetupError(
-            f"{reason}. Start the server of model {self.name!r}, or name another endpoint by "
-            "--base-url or OPENAI_BASE_URL"
+            f"{reason}. {advice} another endpoint by --base-url or OPENAI_BASE_URL"
         )
 
     def _look_for_server(self, seconds: float) -> None:

@@ -35,6 +35,7 @@ from gym_memory.core.errors import (
     ResultsError,
 )
 from gym_memory.core.files import open_to_append
+from gym_memory.core.frames import users_frame
 from gym_memory.core.names import NO_SPEC, Spec, import_plugin
 from gym_memory.core.secrets import ScrubbedStream, scrubbed
 from gym_memory.core.settings import check_name
@@ -204,7 +205,9 @@ def _portable(error: Exception) -> GymMemoryError:
         return BackendError(
             f"the package {error.name!r} is not installed: gym-memory doctor says how to get it"
         )
-    return BackendError(scrubbed(f"{type(error).__name__}: {error}"))
+    frame = users_frame("".join(traceback.format_exception(error)))
+    place = f" at {frame}" if frame else ""
+    return BackendError(scrubbed(f"{type(error).__name__}: {error}{place}"))
 
 
 class _Outbox:

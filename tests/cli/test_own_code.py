@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from gym_memory.baselines import make_policy
-from gym_memory.cli.faults import Frame, users_frame
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, UntrustedError
+from gym_memory.core.frames import Frame, users_frame
+from gym_memory.core.names import import_plugin
 from gym_memory.core.trust import check_bare, check_game
 from gym_memory.games.foreign import make_foreign
 from gym_memory.memory import MEMORIES, make_memory
@@ -147,8 +148,9 @@ FAULTS = {
     "./agent.py:act?las=true": "expected one of last. Did you mean 'last'",
     "./absent.py:act": "cannot import './absent.py'",
     "./broken.py:act": "cannot import './broken.py': SyntaxError",
-    "./dying.py:act": "cannot import './dying.py': ZeroDivisionError: division by zero",
+    "./dying.py:act": "ZeroDivisionError: division by zero at dying.py:1, in <module>: 1 / 0",
     "./agent.py@0123456789ab:act": "as it was when the run began",
+    "./narrow.py:Narrow": "got act(obs): too many positional arguments; act is at narrow.py:2",
 }
 EACH = """
 import contextlib, io, json, sys
@@ -171,6 +173,7 @@ def faults(tmp_path_factory):
     (folder / "agent.py").write_text(AGENT)
     (folder / "broken.py").write_text("def act(:")
     (folder / "dying.py").write_text("1 / 0")
+    (folder / "narrow.py").write_text("class Narrow:\n    def act(self, obs): return 'look'\n")
     lines = ran([sys.executable, "-c", EACH, *FAULTS], folder).splitlines()
     return dict(map(json.loads, lines))
 
@@ -224,6 +227,15 @@ def test_names_from_folders_and_pages_reach_no_file(folder, monkeypatch):
     assert RunConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
 
 
+def test_name_of_an_own_file_plays_once_it_is_imported(tmp_path):
+    (tmp_path / "player.py").write_text(AGENT)
+    place = str(tmp_path / "player.py")
+    with pytest.raises(UnknownNameError, match=r"In Python, call .*import_plugin\(.*\) first"):
+        make_policy(f"{place}:act")
+    import_plugin(place)
+    assert make_policy(f"{place}:act").act({"valid_actions": ["look"]}, {}) == "look"
+
+
 def test_what_cannot_act_is_refused():
     with pytest.raises(InvalidArgumentError, match=r"act\(obs, info\) -> str"):
         make_policy(3)
@@ -272,6 +284,22 @@ def shout(obs, info):
 
 def leave(obs, info):
     raise SystemExit("no key")
+
+
+def forget(obs, info):
+    obs["valid_actions"][0]
+
+
+class Room:
+    def reset(self):
+        return "A bare room."
+
+    def step(self, action):
+        return 5, 0.0, False, {}
+
+
+def furnish(**settings):
+    return Room(**settings)
 """
 
 
@@ -284,6 +312,12 @@ def leave(obs, info):
         (["-m", "./broken.py:Flat"], "expected Flat.recall to return a Recall"),
         (["-p", "./broken.py:shout"], 'broken.py:39, in shout: raise RuntimeError("no idea")'),
         (["-p", "./broken.py:leave"], 'broken.py:43, in leave: raise SystemExit("no key")'),
+        (["-p", "./broken.py:forget"], "return an action, got None; act is at broken.py:46"),
+        (
+            ["-e", "Foreign?id=./broken.py:Room"],
+            "got int: say where the text is, by text='obs.KEY', text='info.KEY' or a function of "
+            "(obs, info); step is at broken.py:54",
+        ),
     ],
 )
 def test_fault_of_own_code_shows_its_line(tmp_path, own, shown):
@@ -296,6 +330,14 @@ def test_fault_of_own_code_shows_its_line(tmp_path, own, shown):
     assert "Traceback" in (tmp_path / "r" / "logs" / "worker-0.log").read_text()
     again = run([*words, "--out", "r", "--debug"], tmp_path, status=1)
     assert "Traceback (most recent call last)" in again
+
+
+@pytest.mark.slow
+def test_fault_of_a_factory_shows_its_line(tmp_path):
+    (tmp_path / "broken.py").write_text(BROKEN)
+    env = "Foreign?id=./broken.py:furnish&chairs=2"
+    said = run(["run", "-e", env, "-m", "none", "-p", "random", "-w", "1"], tmp_path, status=2)
+    assert "broken.py:59, in furnish: return Room(**settings)" in said
 
 
 def test_frame_is_the_last_one_of_the_user():

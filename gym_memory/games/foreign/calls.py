@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.random import mtrand
 
-from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
+from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, defined_at
 from gym_memory.games.foreign.sources import as_flag, as_number
 
 __all__ = ["Caller", "GlobalChance", "Result", "action_names"]
@@ -70,6 +70,19 @@ class Caller:
     def step(self, action: Any) -> Result:
         """Play one action."""
         answer = self._env.step(action)
+        with self.reading("step"):
+            return self._result(answer)
+
+    @contextlib.contextmanager
+    def reading(self, method: str) -> Iterator[None]:
+        """Say in errors about what ``method`` returned where it is defined."""
+        try:
+            yield
+        except InvalidArgumentError as error:
+            function = getattr(getattr(self._env, "unwrapped", self._env), method, None)
+            raise InvalidArgumentError(f"{error}{defined_at(method, function)}") from error
+
+    def _result(self, answer: Any) -> Result:
         size = len(answer) if isinstance(answer, tuple) else 0
         if size not in (4, 5) or not isinstance(answer[-1], Mapping | None):
             got = [type(value).__name__ for value in answer] if size else type(answer).__name__

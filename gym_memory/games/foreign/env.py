@@ -214,7 +214,8 @@ class ForeignEnv(TextEnv):
             obs, info = self._caller.reset(seed, self._options)
         self._chat = []
         self._feedback = Feedback("")
-        reported = self._feedback_of(Result(obs, 0.0, False, False, info, False))
+        with self._caller.reading("reset"):
+            reported = self._feedback_of(Result(obs, 0.0, False, False, info, False))
         self._goal = self._find_goal(reported.text)
         if self._asked_dialect == "auto":
             self._dialect = detect_dialect(reported.text, reported.inventory)
@@ -224,7 +225,8 @@ class ForeignEnv(TextEnv):
         command = self._names.index(action) if self._names else action
         with self._own_randomness():
             result = self._caller.step(command)
-        return self._feedback_of(result)
+        with self._caller.reading("step"):
+            return self._feedback_of(result)
 
     def _save(self) -> Any:
         return self.task_id, self._options, tuple(self._actions)
