@@ -6,10 +6,13 @@ import itertools
 import random
 from collections import Counter
 
+import gymnasium as gym
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gym_memory  # noqa: F401 - registers the environments
+from gym_memory.baselines.base import make_policy
 from gym_memory.core.records import Triple
 from gym_memory.games.textworld.cleaning import (
     HOUSE,
@@ -20,6 +23,7 @@ from gym_memory.games.textworld.cleaning import (
     tidy,
 )
 from gym_memory.games.textworld.games import SPLITS, entries
+from gym_memory.run import rollout
 
 STANDARD = Cleaning.levels["standard"]
 
@@ -327,3 +331,13 @@ def test_homes_are_told_to_the_score_only(env):
     }
     assert not any(room in text.split() for text in descriptions.values() for room in HOUSE)
     assert "11" in obs["task"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 3])
+def test_planner_with_oracle_takes_nothing_from_its_place(seed):
+    env = gym.make("gym_memory/Cleaning-v0", level="voices-room", memory="oracle")
+    try:
+        assert rollout(env, make_policy("planner?encoder=hash"), seed).normalized == 1
+    finally:
+        env.close()

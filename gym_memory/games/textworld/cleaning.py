@@ -248,14 +248,14 @@ class Cleaning(TextWorldFamily):
     def oracle(self) -> Oracle:
         """Add ``homes`` (thing to place), ``misplaced`` (at the start) and ``praised``.
 
-        ``praised`` has the facts in ``objects`` about where each misplaced thing belongs.
+        ``praised`` has the facts in ``objects`` about where each thing belongs: putting a misplaced
+        thing there earns a point, taking another from there costs one.
         """
         oracle = super().oracle()
         extra = {key: self.game.metadata[key] for key in ("homes", "misplaced")}
         types = oracle.objects["types"]
         extra["praised"] = tuple(
             Triple(thing, "belongs on" if types.get(home) == "s" else "belongs in", home)
-            for thing in extra["misplaced"]
-            for home in [extra["homes"][thing].lower()]
+            for thing, home in ((thing, home.lower()) for thing, home in extra["homes"].items())
         )
         return oracle._replace(objects={**oracle.objects, **extra})
