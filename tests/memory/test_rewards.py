@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gym_memory.baselines.rules.beliefs import Beliefs
+from gym_memory.core.names import Spec
 from gym_memory.core.records import Cue, Observation, Oracle, Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.memory.base import Memory, make_memory
 from gym_memory.testing.fake_env import FakeHouse
 from gym_memory.wrappers import MemoryObservation
+from gym_memory.wrappers.make import make_env
 
 TASK = Task("house/0", "Tidy up.")
 PUT = "put red apple on white shelf"
@@ -105,3 +107,23 @@ def test_info_has_the_reward_that_memory_sees(setting: str, earned: float) -> No
     assert noted["written"].free
     assert noted["earned"] == env.step("look")[4]["earned"] == 0
     assert env.restore(paid)[1]["earned"] == earned
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [("Cooking?level=rl-4", True), ("TreasureHunt?level=voices-easy", True), ("Cleaning", False)],
+)
+def test_text_of_cooking_and_hunts_mentions_each_gain(game: str, said: bool) -> None:
+    name, settings = Spec(game).parts
+    env = make_env(name, memory="none", **settings)
+    gains = []
+    for seed in range(3):
+        env.reset(seed=seed)
+        for action in env.get_wrapper_attr("oracle")().walkthrough:
+            obs, reward, _, _, _ = env.step(action)
+            if reward:
+                gains.append("Your score has just gone up" in obs["text"])
+    env.close()
+    assert len(gains) > 5
+    assert set(gains) == {said}
