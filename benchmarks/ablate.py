@@ -4,7 +4,7 @@
     python -m benchmarks ablate tidier --stories ../games
 
 Episodes are recorded with every part. Their observations are then given to the player without a
-part: only an episode with an action that differs is played again, any other keeps its score.
+part. Only an episode with a different action is played again; all others keep their score.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ PLAYERS = {
 
 
 class Watched(Policy):
-    """Note what a policy sees and does."""
+    """Record the observations and actions of a policy."""
 
     def __init__(self, policy: Policy):
         self.policy, self.seen, self.actions = policy, [], []
@@ -147,7 +147,7 @@ def play(player: Player, env: Any, seed: int) -> Played:
 
 
 def is_same(player: Player, played: Played) -> bool:
-    """True if the player, as it is now, does the same on the recorded observations."""
+    """True if the present player takes the same actions on the recorded observations."""
     policy = make_policy(player.policy)
     policy.reset({}, played.seed)
     return all(

@@ -1,6 +1,6 @@
-"""Say how far the tier `smoke` orders memories as `standard` does on other games.
+"""Measure how well the tier `smoke` orders memories as `standard` does on other games.
 
-Plays nothing: both orders come from the rows that ship with `standard`. Memories that played alike
+It plays nothing: both orders come from the shipped rows of `standard`. Memories with equal play
 count once. The order of `standard` leaves out the games that `smoke` plays::
 
     python -m benchmarks agreement
@@ -37,7 +37,7 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def agreement() -> list[tuple[str, str]]:
-    """Return what was counted, and the numbers."""
+    """Return the counts and the measures."""
     small, large = load_suite(_SMALL), load_suite(_LARGE)
     lines = {card.group or card.memory: card for card in shipped(_LARGE) if card.rank}
     cells = shipped_cells(_LARGE)

@@ -86,7 +86,7 @@ class House:
         return step, Cue(text, "Find the golden key.", carrying, valid, "look into chest 7")
 
     def tour(self) -> Iterator[str]:
-        """Yield every room once, row by row, to and fro."""
+        """Yield every room once, row by row, in alternating directions."""
         for row in range((self.rooms + self.width - 1) // self.width):
             across = "east" if row % 2 == 0 else "west"
             while across in self.exits(self.here):
@@ -97,7 +97,7 @@ class House:
                 yield "go south"
 
     def stroll(self) -> str:
-        """Walk on mostly, every third time take or drop something."""
+        """Walk; every third time take or drop something."""
         if self.t % 3 == 0 and (self.held or self.floor[self.here]):
             if len(self.held) > 3 or not self.floor[self.here]:
                 return f"drop {self.held[0]}"
@@ -129,7 +129,7 @@ def summary(values: list[float]) -> dict[str, float]:
 
 
 class Walk:
-    """A walk through a new house with a new memory: all rooms once, then about in them."""
+    """A walk through a new house with a new memory: all rooms once, then random ones."""
 
     def __init__(self, size: int, recall: str, strolls: int, threshold: float | None = None):
         self.house = House(round(size / 12.5))

@@ -8,27 +8,27 @@ Times are CPU times of one process (``time.process_time``), so a busy machine do
 them much. Parts (``--parts steps,naive,minilm,long,rl``):
 
 * ``steps``: one memory step (``observe`` with rule-based extraction, then ``recall`` of 1,000
-  tokens) in a house of about 200, 1,000 and 5,000 live facts; while the house is explored, and
-  then in walks through it (every third action takes or drops something). Semantic recall
-  walks the same way twice with a new memory each time; the second walk, in which every string
-  has been encoded before, is the one that is reported.
-* ``naive``: EmbedAndRetrieve of Algorithm 2 as usually written, which encodes all facts again
-  for every query (sentence-transformers, batches of 32), against ours, at 1,000 live facts with
-  the same MiniLM. One such call is measured. How many of them one step makes is counted by
-  running Algorithm 2 to the letter for every query of that step. Naive time a step = their
-  product: it is extrapolated, not run. Our step is that of ``steps`` (the naive search keeps no
-  embeddings, so it cannot gain from a walk being the second).
+  tokens) in a house of about 200, 1,000 and 5,000 live facts; while the house is explored, and then
+  in walks through it (every third action takes or drops something). Semantic recall walks the same
+  way twice with a new memory each time; the second walk, in which every string has been encoded
+  before, is reported.
+* ``naive``: EmbedAndRetrieve of Algorithm 2 as usually written, which encodes all facts again for
+  every query (sentence-transformers, batches of 32), against ours, at 1,000 live facts with the
+  same MiniLM. One such call is measured. The number of calls per step is counted by running
+  Algorithm 2 literally for every query of that step. Naive time a step = their product: it is
+  extrapolated, not run. Our step is that of ``steps`` (the naive search keeps no embeddings, so it
+  cannot gain from a walk being the second).
 * ``authors``: a step of the graph of AriGraph's authors (``--authors FOLDER``, a clone of their
   repository; needs networkx, matplotlib and openai) beside ours, in a house of 1,000 and 5,000
-  facts: the same facts, ended facts, search texts, depth and threshold. Their graph is given the
-  answers of its language model, and its vectors ready-made: neither is counted.
-* ``minilm``: a real Treasure Hunt episode of 150 steps with semantic recall, nothing cached
-  before; memory steps only.
+  facts: the same facts, ended facts, search texts, depth and threshold. Their graph gets the
+  answers of its language model and its vectors for free.
+* ``minilm``: a real Treasure Hunt episode of 150 steps with semantic recall, nothing cached before;
+  memory steps only.
 * ``long``: 10,000 steps of one episode in a house of 16 rooms; bytes that the memory holds, by
   tracemalloc, and times of a second run without it.
 * ``rl``: steps of Cooking with memory ``arigraph`` and ``none``, and of bare TextWorld asked for
-  the same infos (feedback, valid actions, inventory, score), all with the same random actions; of
-  three runs the least time of each step.
+  the same infos (feedback, valid actions, inventory, score), all with the same random actions; with
+  the minimum time of three runs for each step.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Naive:
 
 
 class PlainMiniLM:
-    """MiniLM as most code calls it: batches of 32, padded, nothing kept."""
+    """MiniLM as most code calls it: padded batches of 32, no cache."""
 
     def __init__(self) -> None:
         import sentence_transformers
@@ -183,7 +183,7 @@ def authors(folder: str, sizes: tuple[int, ...] = (1000, 5000), turns: int = 30)
     encoder = make_encoder("all-MiniLM-L6-v2")
 
     class Given(Retriever):  # type: ignore[misc]
-        """Their search with vectors that are there already; ``seconds`` went into giving them."""
+        """Their search with given vectors; ``seconds`` is the time to provide them."""
 
         def __init__(self) -> None:
             self.texts: list[str] = []
@@ -205,7 +205,7 @@ def authors(folder: str, sizes: tuple[int, ...] = (1000, 5000), turns: int = 30)
             return found
 
     class Theirs(ContrieverGraph):  # type: ignore[misc]
-        """Their graph, given the answers of its language model."""
+        """Their graph, with given answers of its language model."""
 
         def __init__(self) -> None:
             self.retriever, self.items = Given(), []

@@ -1,14 +1,14 @@
-"""Kill processes of runs at random; each run must equal a calm one.
+"""Kill processes of runs at random; each run must equal an undisturbed one.
 
     python -m benchmarks chaos                      # 200 episodes, 20 kills; measured.json
     python -m benchmarks chaos --seeds 2 --kills 3 --out chaos-small.json   # a small one
 
 Parts are `compare` on worker processes, `compare --ray local`, and `train`. Each runs once
 undisturbed, and once while a worker, a Java process or the driver is killed (SIGKILL) at random
-moments. After the driver dies, the same command goes on; episodes whose worker was killed count
-as failed, and ``--retry-failed`` plays them again. In the end every episode must be there exactly
-once, ``gym-memory verify`` must find the folder whole, and all rows, recorded steps and tensors
-must be equal but for their clocks. tests/run/test_chaos.py kills at known moments.
+moments. After the driver dies, the same command continues the run; episodes whose worker was killed
+count as failed, and ``--retry-failed`` plays them again. In the end every episode must be present
+exactly once, ``gym-memory verify`` must find no fault, and all rows, recorded steps and tensors
+must be equal except for times. tests/run/test_chaos.py kills at known moments.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def command(out: Path, seeds: int, part: str = "compare") -> list[str]:
 
 
 def environments(part: str) -> tuple[str, ...]:
-    """Return the games of a part; under Ray those without processes of their own."""
+    """Return the games of a part; under Ray those without subprocesses."""
     return ENVIRONMENTS[::4] if part == "ray" else ENVIRONMENTS
 
 
@@ -114,14 +114,14 @@ def victims(driver: int) -> dict[str, list[int]]:
 
 
 def disturb(part: str, out: Path, seeds: int, kills: int, chance: random.Random) -> Counter[str]:
-    """Play with kills; gives how many of each kind."""
+    """Play with kills; return the number of each kind."""
     done: Counter[str] = Counter()
     while True:
         process = subprocess.Popen(command(out, seeds, part), stdout=DEVNULL, stderr=DEVNULL)
         before, next_kill = written(out), math.inf
         while process.poll() is None:
             time.sleep(0.02)
-            if next_kill == math.inf and written(out) != before:  # it is under way
+            if next_kill == math.inf and written(out) != before:  # the run is in progress
                 next_kill = time.monotonic() + chance.uniform(0, 5)
             if done.total() >= kills or time.monotonic() < next_kill:
                 continue
@@ -146,7 +146,7 @@ def written(out: Path) -> int:
 
 
 def complete(out: Path, seeds: int, part: str) -> bool:
-    """True if all episodes are there and none has failed."""
+    """True if all episodes are present and none has failed."""
     rows = [row for rows in read_episodes(out) for row in rows]
     jobs = seeds * len(environments(part)) * len(MEMORIES)
     return len(rows) == jobs and not any(row.result.failed for row in rows)
@@ -185,7 +185,7 @@ def trained(out: Path) -> dict[str, object]:
 
 
 def play(part: str, folder: Path, seeds: int, kills: int, chance: random.Random) -> dict[str, Any]:
-    """Play a part both ways; gives what is equal."""
+    """Play a part both ways; return the equal parts."""
     calm, killed = folder / f"{part}-calm", folder / f"{part}-killed"
     subprocess.run(command(calm, seeds, part), check=True, stdout=DEVNULL, stderr=DEVNULL)
     print(f"{part}: the calm run is finished", flush=True)
@@ -203,7 +203,7 @@ def play(part: str, folder: Path, seeds: int, kills: int, chance: random.Random)
 
 
 def main() -> None:
-    """Play all parts and keep the outcome."""
+    """Play all parts and keep the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--kills", type=int, default=20, help="over all parts")

@@ -1,10 +1,10 @@
-"""Measure what checksums cost: their share of the CPU time of recorded episodes.
+"""Measure the cost of checksums, as a share of the CPU time of recorded episodes.
 
     python -m benchmarks checksums                 # measured.json
 
 The planner cooks while every step is recorded, with a memory that keeps facts in a store, and with
-one that keeps none. All functions that make or check a checksum are timed whole, so that the share
-is an upper bound: it holds the encoding of what they sum, and the clock. The CRC inside of gzip is
+one that keeps none. All functions that make or check a checksum are timed as a whole, so the share
+is an upper bound: it includes the encoding of their input, and the clock. The CRC inside of gzip is
 timed by a second sum over the same rows.
 """
 
@@ -33,7 +33,7 @@ ENV = "Cooking?level=medium"
 
 
 class Clock:
-    """Adds up the CPU time of the functions that it wraps."""
+    """A sum of the CPU time of wrapped functions."""
 
     def __init__(self) -> None:
         self.spent = 0.0
@@ -43,7 +43,7 @@ class Clock:
             before, started = self.spent, time.process_time()
             try:
                 return function(*words)
-            finally:  # what it calls in turn is counted once
+            finally:  # nested calls are counted once
                 self.spent = before + time.process_time() - started
 
         return call
@@ -86,7 +86,7 @@ def main() -> None:
             function = getattr(module, name, None)
             if function is not None:
                 setattr(module, name, clock.timed(function))
-    list(play_job(Job(ENV, "arigraph", "planner", 0)))  # imports and compiles what all need
+    list(play_job(Job(ENV, "arigraph", "planner", 0)))  # imports and compiles shared code
     record = {}
     for memory in ("arigraph", "arigraph?lifetime=forever&store={}"):
         with tempfile.TemporaryDirectory() as where:

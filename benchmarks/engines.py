@@ -5,7 +5,7 @@
 
 Both engines play the same commands. After each, text, score, turns, ending, state, valid actions
 and inventory must be equal; the interpreter's inventory is the game's own answer. Games: the first
-of each level, split and challenge, and games of ``tw-make`` with settings drawn by chance. Players:
+of each level, split and challenge, and games of ``tw-make`` with random settings. Players:
 ``random`` plays valid actions, ``walkthrough`` wins with detours, ``planner`` is the rule-based
 player with AriGraph, ``adversary`` mixes in commands with other nouns.
 """
@@ -75,7 +75,7 @@ class Game(NamedTuple):
 
 
 def listed() -> Iterator[Game]:
-    """Yield the first games of every level and split, one of each before the second of any."""
+    """Yield the first games of every level and split, in rounds."""
     for number in range(GAMES):
         for family in FAMILIES:
             for level in family.listed_levels or family.levels:
@@ -99,7 +99,7 @@ def fresh(number: int) -> Game:
 
 
 def _made(number: int) -> Path | None:
-    """Run ``tw-make`` in this process, where TextWorld is imported and its rules are read."""
+    """Run ``tw-make`` in this process, which has already imported TextWorld and read its rules."""
     sys.path.insert(0, str(HERE / "foreign_games" / "tw_make"))
     from make import MAKERS
 
@@ -132,7 +132,7 @@ def _read_rules() -> None:
 
 @contextlib.contextmanager
 def _limited(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError inside after so many CPU seconds of this process."""
+    """Raise TimeoutError in the block after a number of CPU seconds of this process."""
 
     def stop(*_: Any) -> None:
         raise TimeoutError
@@ -181,7 +181,7 @@ _NONSENSE = (
 
 
 def free_text(rng: random.Random, valid: tuple[str, ...], names: list[str]) -> str:
-    """Draw what a language model may type: a valid or adversarial command, altered."""
+    """Draw a command as a language model may write it: a valid or adversarial one, altered."""
     if rng.random() < 0.15:
         return rng.choice(_NONSENSE)
     command = rng.choice(valid) if rng.random() < 0.6 else adversarial(rng, names)
@@ -205,7 +205,7 @@ def free_text(rng: random.Random, valid: tuple[str, ...], names: list[str]) -> s
 
 
 def planner_actions(name: str) -> list[str]:
-    """Return what the planner does in a listed task."""
+    """Return the planner's actions in a listed task."""
     import gymnasium as gym
 
     from gym_memory.baselines import make_policy
@@ -355,7 +355,7 @@ def _reaches(command: str) -> bool:
 
 
 def _games(rows: list[dict[str, Any]]) -> Iterator[Game]:
-    """Yield the listed games and, after each two, a fresh one until the rows have enough."""
+    """Yield the listed games and, after every two, a fresh one until there are enough rows."""
     new = takewhile(lambda _: _made_fresh(rows) < FRESH, map(fresh, count()))
     for i, game in enumerate(listed()):
         yield game

@@ -1,4 +1,4 @@
-"""Draw the figures of docs/results that come from kept data; benchmarks/tables.py writes them."""
+"""Draw figures of docs/results from kept data; benchmarks/tables.py writes them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
 
 def exam() -> str:
-    """Return exam against play, a point a memory."""
+    """Return the figure of exam against play, a point per memory."""
     made = shipped(LARGEST)
     return picture(exam_figure(made), colours(card.memory for card in made))
 
 
 def leads(tier: str) -> str:
-    """Return how far each memory is behind the best one."""
+    """Return the gap of each memory to the best one."""
     return picture(lead_figure(shipped(tier)), {})
 
 
@@ -55,7 +55,7 @@ def knows() -> str:
 
 
 def deceived() -> str:
-    """Return how often each memory believes planted facts: all texts, and each believed one."""
+    """Return the shares of planted facts that memories believe: all texts, and single ones."""
     rows = poison.believed(poison.kept_rows(), [*attacks().values()])
     title, along = "Which memory believes it?", "share of games in which a recall states it"
     names = [name for name in attacks() if any(row.parts[name] for row in rows)]

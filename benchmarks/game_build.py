@@ -1,9 +1,9 @@
-"""Measure the time to generate and compile cooking games from nothing.
+"""Measure the time to generate and compile cooking games.
 
     python benchmarks/game_build.py --games 20 --workers 2 --out benchmarks/measured.json
 
-Games of the largest levels in turn, each new, into a cache that is thrown away. Wall time is what a
-user waits; CPU time includes Inform's compilers.
+New games of the largest levels in turn, in a temporary cache. Wall time is the user's waiting time;
+CPU time includes Inform's compilers.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/graph_speed.py --out benchmarks/measured.json
 
-CPU time in microseconds an operation (least of several rounds), at several numbers of live facts.
-The *step* is what one environment step does to a graph: ten facts stated (six known, two that
-move a thing, two new), two facts retired, twelve values of slots asked for, the facts around
-four entities listed.
+CPU time in microseconds per operation (minimum of several rounds), at several numbers of live
+facts. A *step* has the operations of one environment step: ten facts stated (six known, two that
+move a thing, two new), two facts retired, twelve slots read, the facts around four entities listed.
 networkx does the same step on a ``MultiDiGraph`` whose edges carry the relation as key and the
 intervals as data; a slot is looked up, as it must be there, among the edges of its entity.
 """
@@ -52,7 +51,7 @@ def world(facts: int) -> list[Triple]:
 
 
 class Plan:
-    """What happens at each step; the same for both libraries."""
+    """Operations of each step, the same for both libraries."""
 
     def __init__(self, triples: list[Triple], seed: int = 0):
         chance = random.Random(seed)

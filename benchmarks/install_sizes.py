@@ -1,9 +1,9 @@
-"""Measure what each extra adds to an installation: packages and megabytes on disk.
+"""Measure the packages and megabytes that each extra adds to an installation.
 
     python -m benchmarks install_sizes            # measured.json
 
-Follows the requirements of what is installed in the venv that runs it, so run it in one that has
-the extras (`make .venv/.test`). An extra whose packages are not all there has no size.
+Follows the requirements of installed packages in its own venv, so run it in one with the extras
+(`make .venv/.test`). An extra with missing packages has no size.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 
 def needs(found: Distribution, extras: set[str]) -> list[Requirement]:
-    """Return what a package needs with these extras."""
+    """Return the requirements of a package with these extras."""
     requirements = [Requirement(text) for text in found.requires or ()]
     return [
         need

@@ -1,9 +1,9 @@
-"""Measure how often the intervals of ``results/intervals.py`` hold the true mean.
+"""Measure how often the intervals of ``results/intervals.py`` contain the true mean.
 
-Draws scores whose mean is known, of the kinds that runs give: games won or lost, quarters of a
-recipe, any share, games most of which give nothing, games tried with three seeds each; gaps
-between two policies on the same games; and games that several trainings of one learner play.
-Writes ``intervals.md`` beside this file::
+Draws scores with a known mean, of the kinds that occur in runs: games won or lost, quarters of a
+recipe, any share, games that mostly give 0, games with three seeds each; gaps between two policies
+on the same games; and games played by several trainings of one learner. Writes ``intervals.md``
+beside this file::
 
     python benchmarks/intervals.py
 """
@@ -78,10 +78,10 @@ def differences() -> Iterator[tuple[str, float, Draw]]:
 
 
 TRAININGS = ((2, 20), (3, 20), (5, 20), (5, 100))
-"""How many there are, and how many games each plays."""
+"""Numbers of trainings, and of games that each plays."""
 KINDS = {"alike": (0.0, 0.0), "somewhat apart": (0.05, 0.0), "far apart": (0.15, 0.0),
          "one in five fails": (0.03, 0.2)}  # fmt: skip
-"""How trainings differ: by what standard deviation, and what share of them gets a third."""
+"""Differences between trainings: standard deviation, and the share that gets a third."""
 
 
 def crossed() -> Iterator[tuple[str, float, Callable[[np.random.Generator, int, int], Estimate]]]:
@@ -130,7 +130,7 @@ def labelled(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], list[int
 
 
 def coverage(mean: float, draw: Callable[[], Estimate], draws: int) -> tuple[float, float]:
-    """Return the share of intervals that hold the true mean, and their width."""
+    """Return the share of intervals that contain the true mean, and their width."""
     hits, width = 0, 0.0
     for _ in range(draws):
         low, high = draw().interval() or (0.0, 1.0)

@@ -1,11 +1,11 @@
-"""Play mutated story files in isolation: each may cost its own episode and nothing else.
+"""Play mutated story files in isolation: each may cost only its own episode.
 
     python -m benchmarks isolation                       # 1,000 stories; measured.json
     python -m benchmarks isolation --stories 50 --out x.json
 
 Bytes of a compiled story behind its header are replaced at random and the checksum is made right,
 so that the interpreter, which trusts its input, runs it. A story is played for some random valid
-actions; then the intact one must play as it always does.
+actions; then the intact one must play as before.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Keep beside a benchmark what a finished run came to.
+"""Keep the results of a finished run beside a benchmark.
 
     python -m benchmarks keep results/planner benchmarks/planner
 
 A report becomes a section of report.md. Rows go into one file per benchmark, with the run's name.
-What a script measures once is in measured.json, under the script's name.
+Single measurements of a script are in measured.json, under its name.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def measured(name: str, path: Path = MEASURED) -> Any:
-    """Return what a script measured last; empty if it never ran."""
+    """Return the last measurement of a script; empty if there is none."""
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return found.get(name, {})
 
 
 def write_measured(name: str, value: Any, path: Path = MEASURED) -> None:
-    """Replace what a script measured; each script has a line."""
+    """Replace the measurement of a script; each script has a line."""
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
     found[name] = value
     lines = (f"{json.dumps(k)}: {json.dumps(found[k])}" for k in sorted(found))
@@ -46,7 +46,7 @@ def write_measured(name: str, value: Any, path: Path = MEASURED) -> None:
 
 
 def pack(path: Path, run: str, new: Iterable[dict[str, Any]]) -> None:
-    """Replace the rows of a run in a .jsonl.gz file, which is written whole or not at all."""
+    """Replace the rows of a run in a .jsonl.gz file, atomically."""
     kept = [row for row in read_rows(path) if row["run"] != run]
     kept += [{"run": run, **_rounded(row)} for row in new]
     part = path.with_suffix(".part")
@@ -67,13 +67,13 @@ def ship(name: str, player: Path, **settings: Any) -> None:
 
 
 def _rounded(row: dict[str, Any]) -> dict[str, Any]:
-    # The digits of wall times are noise, and half of what a compressed file would hold.
+    # The digits of wall times are noise, and would be half of the compressed file.
     digits = {"memory_ms": 1, "seconds": 2}
     return {k: round(v, digits[k]) if k in digits else v for k, v in row.items()}
 
 
 def section(path: Path, name: str, report: str) -> None:
-    """Replace the section of a run in a page by its report, less pictures and title."""
+    """Replace the section of a run in a page by its report, without pictures and title."""
     page = path.read_text("utf-8") if path.exists() else ""
     sections = dict(_SECTION.findall(page))
     sections[name] = _NOT_KEPT.sub("", report.partition("\n")[2])

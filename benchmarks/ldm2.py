@@ -1,4 +1,4 @@
-"""Measure what LDM2's examples are worth on unseen games, and what it costs.
+"""Measure the worth of LDM2's examples on unseen games, and their cost.
 
 The numbers in ``measured.json`` were made by::
 
@@ -11,12 +11,12 @@ Times are CPU times of one process (``time.process_time``). Parts (``--parts imi
 
   - *retrieval*: along their walkthroughs, how often the verb of the next action is among the
     verbs of the k nearest examples. ``shuffled`` has the actions permuted among the tuples;
-    ``random`` shows k tuples drawn by chance, so it says how easy the verb is to guess.
-    ``ldm2`` encodes with hashed words, its default; MiniLM is measured where it is installed.
-  - *play*: a policy that knows nothing but the text of the examples plays them for 50 steps. It
-    takes the valid action that resembles the examples' actions best, with the name that the
-    example's subgoals share swapped for the name that its own subgoals share. Without examples
-    (``none``) it plays at random. Mean normalized score with its 95 % bootstrap interval.
+    ``random`` shows k random tuples, a baseline for guessing the verb. ``ldm2`` encodes with hashed
+    words, its default; MiniLM is measured if it is installed.
+  - *play*: a policy that knows only the text of the examples plays them for 50 steps. It takes the
+    valid action most similar to the examples' actions, with the name shared by the example's
+    subgoals replaced by the name shared by its own subgoals. Without examples (``none``) it plays
+    at random. Mean normalized score with its 95 % bootstrap interval.
 
 * ``speed``: milliseconds of a step (``observe`` and ``recall`` of 1,000 tokens) with 100 to
   100,000 tuples, the tuples formed a second, and the memory they take. The tuples come from
@@ -59,7 +59,7 @@ _ACTION = re.compile(r"^Action: (.*)$", re.MULTILINE)
 
 
 def record(path: Path, level: str, split: str, seeds: Sequence[int]) -> list[Trajectory]:
-    """Play the walkthroughs into a file and read them back."""
+    """Record the walkthroughs in a file and read them."""
     env = gym.make("gym_memory/Cooking-v0", level=level, split=split, memory="none", max_steps=200)
     recorder = RecordTrajectory(env, str(path))
     for seed in seeds:
@@ -135,7 +135,7 @@ def skeleton(action: str, things: Sequence[str]) -> frozenset[str]:
 
 
 class Imitator:
-    """Does what the examples did, as far as that is possible here."""
+    """A policy that repeats the examples' actions if possible."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -266,7 +266,7 @@ def speed(sizes: Sequence[int] = (100, 1_000, 5_000, 100_000)) -> list[dict[str,
                         recalls.append((clock() - between) * 1e3)
         tracemalloc.start()
         twin = LDM2()
-        if size <= 5_000:  # tracing makes it slow; the cost a tuple is the same
+        if size <= 5_000:  # tracing is slow; the cost per tuple is the same
             twin.form(demonstrations)
         held = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()

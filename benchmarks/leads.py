@@ -1,6 +1,6 @@
-"""Say by how much one memory leads over its rivals, with the world as the unit.
+"""Compute the lead of one memory over its rivals, with the world as the unit.
 
-``benchmarks/tables.py`` writes what :func:`lead_rows` and :func:`lead_sentences` return.
+``benchmarks/tables.py`` writes the results of :func:`lead_rows` and :func:`lead_sentences`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["World", "lead", "lead_rows", "lead_sentences"]
 World = Mapping[str, Mapping[str, float]]
 """Memory to the area of each game."""
 Players = Mapping[str, Mapping[str, World]]
-"""Who decides, to the name of each world, to what was played there."""
+"""Player to world to the areas of its memories."""
 
 
 def lead(worlds: Mapping[str, World], memory: str, rival: str) -> Estimate:
@@ -38,7 +38,7 @@ def lead_rows(players: Players, memory: str, rivals: Sequence[str]) -> list[list
 
 
 def lead_sentences(players: Players, memory: str, rivals: Sequence[str]) -> list[str]:
-    """Say over whom the lead excludes 0, and what the world of the largest gap adds to it."""
+    """Return sentences on the leads that exclude 0, and on the world with the largest gap."""
     sure = {
         rival: sum(_excludes_zero(lead(worlds, memory, rival)) for worlds in players.values())
         for rival in rivals

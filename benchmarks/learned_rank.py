@@ -1,11 +1,11 @@
-"""Rank facts by a model of what they were worth, beside the ranking by rules.
+"""Rank facts by a model of their worth, beside the ranking by rules.
 
     python -m benchmarks learned_rank
 
 Credit leaves each fact out of the recalls of training games (``gym-memory credit --export``). Ridge
 regression learns that worth from a fact's features, its rank by rules among them. Both rankings
 then fill the same budgets on held-out games with the same player. Gains are paired by game. If
-interrupted, run it again: what is exported stays in ``results/learned-rank``.
+interrupted, run it again: exports are kept in ``results/learned-rank``.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ LEARNT_FROM, LEARNT_AT, FACTS = "0:10", 400, 20
 GAMES, BUDGETS = 20, (100, 200, 300)
 RIDGE = 3.0
 STEPS_WORTH = 0.002
-"""Score that a saved step counts as, since most facts cost steps alone."""
+"""Score equivalent of a saved step, since most facts affect only steps."""
 
 
 def exported(world: str) -> list[dict[str, Any]]:
-    """Return the rows of credit for a world; plays unless they are there."""
+    """Return the rows of credit for a world; play if they are missing."""
     file = OUT / f"{world.replace(' ', '-')}.parquet"
     if not file.exists():
         words = ["gym-memory", "credit", "-e", f"{WORLDS[world]}&split=train", "-p", PLAYER]
@@ -85,12 +85,12 @@ class Model:
         ], np.float64)  # fmt: skip
 
     def worth(self, features: list[FactFeatures]) -> NDArray[np.float64]:
-        """Return the worth that the model expects of each fact."""
+        """Return the predicted worth of each fact."""
         return self.columns(features) @ self.weights
 
 
 class LearnedRank(AriGraph):
-    """An AriGraph without observations whose facts come in the order of a model's worths."""
+    """An AriGraph without observations that orders facts by a model's worth."""
 
     model: Model
 
@@ -98,7 +98,7 @@ class LearnedRank(AriGraph):
         super().__init__(episodic=False, **settings)
 
     def recall(self, cue: Cue, budget: int) -> Recall:
-        """Recall all facts as the rules rank them, and keep the most worthy that fit."""
+        """Recall all facts in the order of the rules, and keep the most valuable that fit."""
         facts = tuple(dict.fromkeys(super().recall(cue, 1_000_000).triples))
         found = fact_features(self.graph, cue, facts, self.graph.now)
         page = Page(budget * CHARS_PER_TOKEN)

@@ -3,11 +3,11 @@
     OMP_NUM_THREADS=1 python benchmarks/memory_speed.py --out benchmarks/measured.json
 
 CPU milliseconds a step, after 100, 1,000 and 5,000 observations of one episode, all of them
-different, in a house of a hundred rooms where things are carried about. The median and the
-slowest of 50 steps count; the embedding cache is warm (the episode was seen once before by the
-same encoder). A memory that lives longer than an episode makes its observations in trials of 50
-steps, every other one won, and is measured in the next trial; what it does between trials is not
-counted. Every name in the table of memories is measured, and those listed in ``VARIANTS``.
+different, in a house of a hundred rooms where things are carried about. The median and the slowest
+of 50 steps count; the embedding cache is warm (the episode was seen once before by the same
+encoder). A memory that lives longer than an episode observes trials of 50 steps, every other one
+won, and is measured in the next trial; the time between trials is not counted. All registered
+memories are measured, and those in ``VARIANTS``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class House:
         return f"-= Room {self.room} =-\nYou are in room {self.room}. {exits} {on_floor}"
 
     def step(self) -> Step:
-        """Walk, mostly; take and drop now and then. No two texts are the same."""
+        """Walk; sometimes take and drop. No two texts are the same."""
         chance, here = self.random.random(), self.floor[self.room]
         if not self.t:
             action, text = "", self.look()
@@ -90,7 +90,7 @@ class House:
         return Step(self.t - 1, text_shown, action, 0.0, f"You are carrying: {held}.", valid)
 
     def oracle(self) -> Oracle:
-        """Return all that is true."""
+        """Return all true facts."""
         facts = {Triple(PLAYER, "is in", f"room {self.room}")}
         for room, things in self.floor.items():
             facts.update(Triple(name, "is in", f"room {room}") for name in things)
@@ -150,7 +150,7 @@ def measure(spec: str, records: int) -> dict[str, object]:
 def with_items(name: str, items: int = 1_000) -> dict[str, object]:
     """Measure one row: a memory of experience with many items, whose vectors are cached.
 
-    The items are copies of those that it wrote itself, each with a number in its key and text.
+    The items are copies of its own, each with a number in its key and text.
     """
     memory = MEMORIES.get(name)(encoder=HashEncoder(384))
     list(play(memory, 2 * STEPS))

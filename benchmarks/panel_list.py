@@ -1,4 +1,4 @@
-"""Lists what the panels of the package hold, and where their tasks and data come from."""
+"""List the panels of the package, with the sources of their tasks and data."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["PANELS", "PlannedPanel", "PlannedWorld"]
 class PlannedWorld(NamedTuple):
     """An environment with all of its settings, and its tasks.
 
-    ``first`` is how many of its own; None for all. ``known`` names tasks, with their content, whose
-    data may be missing when the panel is written. ``solved`` keeps the walkthroughs.
+    ``first`` is the number of its own tasks, None for all. ``known`` names tasks, with their
+    content, whose data may be missing when the panel is written. ``solved`` keeps the walkthroughs.
     """
 
     env: str
@@ -26,7 +26,7 @@ class PlannedWorld(NamedTuple):
 
 
 class PlannedPanel(NamedTuple):
-    """A panel before its texts are read; the fields are those of a panel."""
+    """A panel before its texts are read, with the fields of a panel."""
 
     name: str
     about: str

@@ -1,10 +1,10 @@
-"""Play a panel in every way that it can be played, and count the rows that differ.
+"""Play a panel in every possible way, and count the rows that differ.
 
     python -m benchmarks panel_ways              # measured.json
     python -m benchmarks panel_ways cooking-hard --player planner
 
 Ways: any number of workers, the command ``run``, a Ray cluster, vector environments, and a run that
-was killed half-way and called again. Clocks are left out of the comparison.
+was killed halfway and started again. Times are left out of the comparison.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WORKERS = (1, 2, 5)
 LANES = 4
 
 Played = dict[tuple[str, int], dict[str, Any]]
-"""Memory and place in the panel to what was played there, clocks left out."""
+"""Memory and place in the panel to the row there, without times."""
 
 
 def by_task(rows: Iterable[EpisodeRow]) -> Played:
@@ -71,7 +71,7 @@ def by_run(panel: str, player: str, out: Path) -> Played:
 
 
 def after_kill(panel: str, player: str, out: Path) -> tuple[Played, int]:
-    """Kill a run once a quarter is played, call it again; also return what it kept."""
+    """Kill a run once a quarter is played and start it again; also return the rows kept."""
     words, rows = command("compare", panel, player, MEMORIES, out), out / "episodes.jsonl"
     quarter = len(load_panel(panel).tasks) * len(MEMORIES) // 4
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -134,7 +134,7 @@ class Lane:
         self.player.reset(info, seed=self.place)
 
     def result(self) -> dict[str, Any]:
-        """Return what the row of this game has, too."""
+        """Return the fields of this game's row."""
         found = {name: self.info[name] for name in ("task_id", "score", "success")}
         return {**found, "steps": self.steps}
 
@@ -144,7 +144,7 @@ def _part(parts: Mapping[str, Any], lane: int) -> dict[str, Any]:
 
 
 def differing(expected: Played, found: Played) -> int:
-    """Return how many rows are missing, more, or other in what both have."""
+    """Return the numbers of missing, additional and different rows."""
     other = expected.keys() ^ found.keys()
     both = (
         key
@@ -155,7 +155,7 @@ def differing(expected: Played, found: Played) -> int:
 
 
 def ways(panel: str, player: str, folder: Path) -> dict[str, dict[str, int]]:
-    """Return how many rows each way gives, and how many differ from those of one worker."""
+    """Return the number of rows of each way, and how many differ from those of one worker."""
     env = Spec.of("Panel", {"panel": panel})
     seeds = tuple(range(len(load_panel(panel).tasks)))
     config = RunConfig((env,), specs(MEMORIES), specs((player,)), seeds)

@@ -1,4 +1,4 @@
-"""Write the panels of the package: their tasks, and digests of what an agent sees of them.
+"""Write the panels of the package: their tasks, and digests of their texts.
 
 ::
 
@@ -41,7 +41,7 @@ _COUNTS = ("tasks", "alike")
 
 
 def made(plan: PlannedPanel) -> Panel:
-    """Play the way of every task of a panel and return the panel, with the rows that it has."""
+    """Play the walkthrough of every task of a panel and return the panel, with its present rows."""
     tasks: list[PanelTask] = []
     draft = Panel(plan.name, plan.about, (PanelTask(Spec("Cooking"), "none"),), get=plan.get)
     for world in plan.worlds:
@@ -58,7 +58,7 @@ def made(plan: PlannedPanel) -> Panel:
 
 
 def _played(draft: Panel, world: PlannedWorld) -> list[PanelTask]:
-    """Return the tasks of a world with their texts; none where its data is not here."""
+    """Return the tasks of a world with their texts; none if its data is missing."""
     spec, tasks = Spec(world.env), []
     try:
         env = make_world(draft, spec)
@@ -79,7 +79,7 @@ def _played(draft: Panel, world: PlannedWorld) -> list[PanelTask]:
 
 
 def expect(folder: Path) -> Panel:
-    """Put the rows of a results folder among those that its panel expects."""
+    """Add the rows of a results folder to the expected rows of its panel."""
     rows = read_source(folder).rows
     panel = load_panel(rows[0].job.env.kwargs["panel"])
     cited = f"{panel.name}@{panel.digest}"
@@ -130,7 +130,7 @@ def leaks(names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def main() -> None:
-    """Write the panels that are named, or all."""
+    """Write the named panels, or all."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks panels", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true", help="list the panels")

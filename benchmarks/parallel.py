@@ -3,20 +3,19 @@
     python benchmarks/parallel.py            # on a machine with two idle cores
     python benchmarks/parallel.py --episodes 400 --only scienceworld
 
-Says the speed-up in wall time, which needs idle cores, and the processor time of one worker over
-that of two, which does not: what two workers lose to each other (locks, caches, the parent's work)
-and what each does again (its start, a Java machine's compiling). The speed-up can be twice this
-ratio at most: ``speed_up_at_most``. Counted are all processes that the run starts, looked at twenty
-times a second.
+Prints the speed-up in wall time, which needs idle cores, and the ratio of the CPU time of one
+worker to that of two, which does not. The ratio shows the loss by contention (locks, caches, the
+parent's work) and by repeated work (start, compilation in Java). The speed-up is at most twice this
+ratio: ``speed_up_at_most``. All processes of the run count, sampled twenty times a second.
 
-The episodes are many and of much the same length. At random, ScienceWorld's step limit of 1,500
-gives one episode (grow-plant) that takes three quarters of all the time of forty: the plants
-multiply, and its engine's hash sets, whose hash code is the same for all objects lest their order
-be Java's chance, take time quadratic in what they hold. No second worker helps with that one.
-A second Java machine costs some 10 to 15 CPU-s on a busy machine, most of it compiling: 6.7 % of
-400 episodes, which bounds the speed-up to 1.87 there. The wall time of the json is of two cores
-that ten processes wanted and says little. On idle cores one worker's Java compiles beside its play,
-on the core that the second would use, so that the same speed-up takes more episodes.
+There are many episodes of similar length. In random play, ScienceWorld's step limit of 1,500 gives
+one episode (grow-plant) that takes three quarters of the time of forty: the plants multiply, and
+the engine's hash sets, which use one hash code for all objects to have a fixed order, take
+quadratic time. A second worker does not help with it. A second Java machine costs some 10 to 15
+CPU-s on a busy machine, most of it compiling: 6.7 % of 400 episodes, which bounds the speed-up to
+1.87 there. The wall time in the JSON comes from two cores shared by ten processes and means little.
+On idle cores one worker's Java compiles in parallel with its play, on the core of the second
+worker, so that the same speed-up takes more episodes.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Processor:
-    """CPU seconds of this process and of all that it starts, the killed ones included."""
+    """CPU seconds of this process and of all that it starts, including killed ones."""
 
     def __init__(self) -> None:
         self.seen: dict[int, float] = {}
@@ -62,7 +61,7 @@ class Processor:
 
     @property
     def seconds(self) -> float:
-        """Of all processes, those that have ended too; its own since the beginning."""
+        """CPU seconds of all processes, including ended ones, since the start."""
         return sum(self.seen.values())
 
     def _look(self) -> None:

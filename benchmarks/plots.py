@@ -1,6 +1,6 @@
 """Draw the pictures of the learners and of streams: ``rl/curves.svg``, ``streams/grid.svg`` ...
 
-Run it in the root of the repository when a benchmark of these folders has added runs::
+Run it in the root of the repository after a benchmark of these folders has added runs::
 
     python benchmarks/plots.py
 """
@@ -20,9 +20,9 @@ from gym_memory.run.results import sweep
 from gym_memory.run.results.streams import stream_figures
 
 PANELS = {"rl-4": "100", "rl-3": "100", "hunt-easy": "100-cloned"}
-"""Level to the protocol of which it is shown."""
+"""Level to its protocol in the figure."""
 FEATURES = {"arigraph": "all features", "none": "as text"}
-"""What PPO sees of a memory."""
+"""PPO's view of a memory."""
 
 
 def learning() -> str:

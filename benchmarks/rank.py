@@ -1,10 +1,10 @@
-"""Play the reference of `gym-memory rank` memory by memory, and keep what ships.
+"""Play the reference of `gym-memory rank` memory by memory, and keep the shipped results.
 
-Plays what a folder lacks, so the same command goes on after a stop, then merges all finished
-memories into what ships. The games of `smoke` are among those of `standard`: two memories play
-them, to check that they are the same, and the others' results come from `standard`. With measures
-or environments it plays only these, of all memories or of some, and replaces their cells in what
-ships::
+Plays the missing memories of a folder, so the same command continues an interrupted run, then
+merges all finished ones into the shipped results. The games of `smoke` are among those of
+`standard`: two memories play them as a check, and the others' results come from `standard`. With
+measures or environments it plays only these, for all memories or some, and replaces their cells in
+the shipped results::
 
     python -m benchmarks rank standard results/rank/standard
     python -m benchmarks rank streams results/rank/streams
@@ -80,7 +80,7 @@ def taken(cells: Iterable[SuiteCell], larger: Suite, smaller: Suite) -> list[Sui
 
 
 def outcome(cells: Iterable[SuiteCell]) -> list[tuple[Any, ...]]:
-    """Return what must be equal where the same games are played again: all but costs."""
+    """Return the part of a cell that must be equal in a repetition: all except costs."""
     return [
         (c.part, c.env, c.policy, c.budget, c.tasks, c.scores, sorted(c.marks.items()))
         for c in cells
@@ -97,7 +97,7 @@ def play(tier: str, memories: Sequence[str], folder: Path) -> None:
 
 
 def replay(tier: str, folder: Path, what: str, memories: Sequence[str]) -> None:
-    """Play measures or environments, joined by ``+``, again; replace their cells in what ships."""
+    """Play measures or environments, joined by ``+``, again; replace their shipped cells."""
     suite, found = load_suite(tier), load_reference(tier)
     known = {m: list(map(SuiteCell.from_json, cells)) for m, cells in found["memories"].items()}
     for part in suite.parts:
@@ -127,7 +127,7 @@ def replay(tier: str, folder: Path, what: str, memories: Sequence[str]) -> None:
 
 
 def _with_time_of(cell: SuiteCell, older: Iterable[SuiteCell]) -> SuiteCell:
-    """Return a cell with the time of the one that it replaces, so that all are of one machine."""
+    """Return a cell with the time of the replaced one, so that all times are of one machine."""
     place = (cell.part, cell.env, cell.policy, cell.budget)
     same = [c.ms for c in older if (c.part, c.env, c.policy, c.budget) == place]
     return dataclasses.replace(cell, ms=same[0]) if same else cell
@@ -165,7 +165,7 @@ def _write(tier: str, suite: Suite, found: Mapping[str, Any]) -> None:
 
 
 def _complete(memories: dict[str, Any], larger: Suite, smaller: Suite) -> None:
-    """Take what was not played from the larger tier, once what was played equals it."""
+    """Take missing results from the larger tier, once the played ones equal it."""
     for memory, cells in shipped_cells(larger.tier).items():
         found = taken(cells, larger, smaller)
         if memory in _PLAYED:

@@ -1,4 +1,4 @@
-"""Measure what `gym-memory rank` takes: CPU-seconds of a tier with one memory, in measured.json.
+"""Measure the CPU seconds of `gym-memory rank` for a tier with one memory, in measured.json.
 
 OMP_NUM_THREADS=1 python -m benchmarks rank_time          # smoke and standard with arigraph
 python benchmarks/tables.py
@@ -32,7 +32,7 @@ def _used() -> float:
 
 
 def main() -> None:
-    """Time each tier, or those that are named."""
+    """Time each tier, or the named ones."""
     for tier in sys.argv[1:] or TIERS:
         write_measured("rank_time", {**measured("rank_time"), tier: cpu_seconds(tier)})
 

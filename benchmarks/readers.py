@@ -1,4 +1,4 @@
-"""Memories for a reader that is trained once on many of them, and what it and the planner score.
+"""Memories for a reader that is trained once on many of them, and the scores of both players.
 
 Shared by ``text/mixed``, ``text/value`` and ``smollm/mixed``, which train the readers.
 """
@@ -28,7 +28,7 @@ PLAYED = (
     *("arigraph", "none", "history", "summary", "rag", "stma", "fusion", "amem", "ldm2", "memrl"),
     *("simulacra", "present", "shuffled", "noise"),
 )
-"""Memories of the tables, the most telling first; two controls were not read in training."""
+"""Memories of the tables, the most important first; two controls were not used in training."""
 PLANNER = "planner?encoder=hash"
 
 
@@ -61,7 +61,7 @@ class Mixture(Memory):
         self._now.end(outcome)
 
     def state(self) -> dict[str, Any]:
-        """Return whose turn it is; what a memory knows ends with its episode."""
+        """Return the present memory's number; its contents end with the episode."""
         return {"turn": self._turn}
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -93,7 +93,7 @@ def fill(
     played: Callable[[str, Sequence[int]], dict[str, Any]],
     rounds: Iterable[Sequence[int]],
 ) -> None:
-    """Append to a file what it lacks: a row of the training, then one a memory in each round."""
+    """Append the missing rows to a file: one of the training, then one per memory in each round."""
     rows = [json.loads(line) for line in kept.open()] if kept.exists() else []
     done = Counter(row.get("memory", "") for row in rows)
     with kept.open("a", encoding="utf-8") as file:

@@ -1,6 +1,7 @@
-"""Does a memory gain by its mechanism, or by seeing what a step earned?
+"""Compare each memory with and without rewards, to separate them from its mechanism.
 
-Plays Cleaning, whose texts never say it, with rewards shown to every memory and hidden from all::
+Plays Cleaning, whose texts never mention rewards, with rewards shown to every memory and hidden
+from all::
 
     python -m benchmarks rewards results/rewards
 """
@@ -23,7 +24,7 @@ _FIELDS = ("task_id", "score", "max_score", "steps", "backend_version")
 
 
 def config() -> RunConfig:
-    """Return what is played: each memory with both settings, in 20 games at 1,000 tokens."""
+    """Return the jobs: each memory with both settings, in 20 games at 1,000 tokens."""
     memories = [f"{name}{setting}" for name in MEMORIES for setting in ("", "?rewards=hidden")]
     return RunConfig(
         *(specs([WORLD]), specs(memories), specs(["planner?encoder=hash"]), tuple(range(20))),
@@ -32,7 +33,7 @@ def config() -> RunConfig:
 
 
 def main() -> None:
-    """Play what a folder lacks, and keep its rows."""
+    """Play the missing jobs of a folder, and keep its rows."""
     rows = compare(config(), Path(sys.argv[1]))
     kept = [
         {**{name: getattr(row.result, name) for name in _FIELDS}, "value": row.result.value}

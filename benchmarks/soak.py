@@ -3,10 +3,10 @@
     python benchmarks/soak.py                # 20 CPU minutes; prints, writes measured.json
     python benchmarks/soak.py --only scienceworld --steps 20000 --out soak-small.json
 
-A process for each environment plays at random, episode after episode, each on the next seed, with
-the memory ``arigraph``. Every thousand steps the resident memory of the process, and of the
-processes that it has started (Java), is noted. After the first fifth, the warm-up, the largest
-value of each tenth of the run must lie within 5 % of the first such value.
+A process for each environment plays random episodes, each on the next seed, with the memory
+``arigraph``. Every thousand steps the resident memory of the process, and of its subprocesses
+(Java), is recorded. After the first fifth, the warm-up, the largest value of each tenth of the run
+must lie within 5 % of the first such value.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Measure what users wait for, and write docs/results/speed.md.
+"""Measure the user's waiting times, and write docs/results/speed.md.
 
     python -m benchmarks speed                    # all parts, some ten CPU-minutes
     python -m benchmarks speed start textworld    # these; the others keep their numbers
 
-CPU time of one thread, Java and new processes included. Compared sides play the same actions by
-turns in one run, so what else the machine does weighs on all of them.
+CPU time of one thread, Java and new processes included. Compared sides play the same actions,
+interleaved in one run, so that other load on the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ STARTS = {
 
 
 def start(runs: int = 5) -> dict[str, float]:
-    """Return the median CPU seconds of a new process by what it does; caches are warm."""
+    """Return the median CPU seconds of a new process by its task, with warm caches."""
     seconds: dict[str, list[float]] = {}
     here = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     for turn in range(runs + 1):
@@ -75,7 +75,7 @@ _SCORES = dict.fromkeys(("feedback", "score", "max_score", "won", "lost"), True)
 BARE: dict[str, dict[str, Any]] = {
     "bare": _SCORES,
     "bare + actions + inventory": {**_SCORES, "admissible_commands": True, "inventory": True},
-    # What the TextWorld environment of TALES requests; its code is not in the package index.
+    # Requests of TALES's TextWorld environment, whose code is not in the package index.
     "as TALES calls it": {
         **_SCORES, "moves": True, "admissible_commands": True, "extras": ["walkthrough"],
     },
@@ -235,7 +235,7 @@ SIZES = (10_000, 100_000, 1_000_000)
 def facts(sizes: Iterable[int] = SIZES) -> list[dict[str, float]]:
     """Return bytes a fact and milliseconds of updates and recalls, at each number of facts.
 
-    Beside them stand what they spare: a look at each fact, and all vectors compared with the texts.
+    For comparison, a pass over all facts, and the product of all vectors with the texts.
     """
     rows = []
     for size in sizes:  # each in a process of its own: freed memory would hide what is used
@@ -294,7 +294,7 @@ def _facts(size: int, recalls: int = 40) -> dict[str, float]:
 
 
 _TURN = 10
-"""Steps from one turn of what stands beside to the next."""
+"""Steps between two turns of the compared side."""
 _TEXTS, _NUMBERS = 20, 256
 """Texts that a semantic recall searches for, and numbers of a vector of the hash encoder."""
 _ROWS = 1 << 15
@@ -343,11 +343,11 @@ SCRIPTS = {
     "memory_speed": ("memory_speed", "--out", "benchmarks/measured.json"),
     "viewer_speed": ("viewer_speed",),
 }
-"""What other benchmarks measure, by the name in measured.json, and their arguments."""
+"""Other benchmarks, by their name in measured.json, with their arguments."""
 
 
 class Row(NamedTuple):
-    """A line of the table: what, beside what, before this work, wanted, and how to read it."""
+    """A line of the table: measure, comparison, earlier value, goal, and format."""
 
     what: str
     beside: str
@@ -441,7 +441,7 @@ Table = tuple[list[str], int, list[list[str]]]
 
 
 def table() -> Table:
-    """Return what was wanted, and what is reached."""
+    """Return the goals, and the results."""
     rows = []
     for row in ROWS:
         now = row.now()
@@ -453,7 +453,7 @@ def table() -> Table:
 
 
 def growth() -> Table:
-    """Return what a step costs as the facts grow."""
+    """Return the cost of a step by the number of facts."""
     names = ("update", "structural", "semantic")
     heads = ["facts", "bytes a fact", *(f"{n}, {q}" for n in names for q in ("median", "p95"))]
     keys = ["bytes a fact", *(k for n in names for k in (n, f"{n}, p95"))]
@@ -464,7 +464,7 @@ def growth() -> Table:
 
 
 def games() -> Table:
-    """Return the milliseconds of a step of TextWorld by who plays it."""
+    """Return the milliseconds of a step of TextWorld by player."""
     found = measured("speed")["textworld"]
     sides = list(next(iter(found.values())))
     rows = [[side, *(f"{row[side]:.2f}" for row in found.values())] for side in sides]

@@ -30,7 +30,7 @@ IRREGULAR = {"Written", "Seen", "Found", "Given", "Known", "Kept", "Sent", "Held
 IRREGULAR |= {"Done", "Taken", "Drawn", "Built", "Chosen", "Heard", "Lost", "Left", "Won", "Met"}
 IRREGULAR |= {"Said", "Broken", "Bound", "Spoken", "Thrown", "Hidden", "Gone", "Learnt", "Put"}
 NOUNS = {"Seed", "Speed", "Need", "Feed", "Bed", "Deed", "Breed", "Shed"}
-"""Words that end as a participle does and are none."""
+"""Nouns with the ending of a participle."""
 
 TEXT_HOME = "gym_memory/core/text.py"
 HELPERS = {
@@ -39,11 +39,11 @@ HELPERS = {
     "sentences": r"_?(?:split_)?sentences?(?:_of)?",
     "articles": r"_?(?:without_|drop_|strip_)?articles?",
 }
-"""Names of functions that take text apart, by concept."""
+"""Names of functions that split text, by concept."""
 WORDS = "the red key, in a box. It opens!"
 SENTENCES = "It is dark (the lamp is off), and cold. You see: a key. Is it yours?"
 SCORING = "scoring"
-"""Part of the name of a pattern that a score keeps for itself, so that nothing else moves it."""
+"""Part of the name of a pattern reserved for a score, so that other changes do not affect it."""
 
 
 class Library:
@@ -143,9 +143,9 @@ def helpers(library: Library) -> dict[str, list[str]]:
 
     ``core/text.py`` is one home. Each of these is another:
 
-    * a pattern with which a file finds, splits or cuts text, whatever its name, if it takes an
-      example apart as the concept does. One that finds stops beside words, or that cuts sentences
-      into clauses, is the grammar of some language; one whose name says so belongs to a score;
+    * a pattern by which a file finds, splits or cuts text, if it splits an example as the concept
+      does. A pattern that also finds stops, or that cuts sentences into clauses, is the grammar of
+      some language; one with ``scoring`` in its name belongs to a score;
     * a function named for the concept that calls ``split`` or ``sub`` and no helper of the home.
     """
     found = {concept: [TEXT_HOME] * (TEXT_HOME in library.text) for concept in HELPERS}
@@ -178,7 +178,7 @@ def _splits_text(node: ast.FunctionDef, text: str) -> bool:
 
 
 def _concepts(call: ast.Call, uses: set[str]) -> list[str]:
-    """Return what a literal pattern takes apart if it is put to such uses."""
+    """Return the concepts that a literal pattern splits by in these uses."""
     source = call.args[0] if call.args and ast.unparse(call.func).startswith("re.") else None
     if not isinstance(source, ast.Constant) or not isinstance(source.value, str):
         return []
@@ -353,7 +353,7 @@ def sizes(library: Library, depth: int, longest: int) -> None:
 
 
 def measures(library: Library, ways: bool) -> dict[str, list[str]]:
-    """Return what is counted, each with what it counted."""
+    """Return the measures, each with the counted items."""
     drrn = reading_list(library, "baselines/rl/drrn.py", "baselines/rl/shared/training.py")
     found = {
         **names(library),

@@ -1,7 +1,7 @@
 """Write the tables and figures of README.md, docs/results and benchmark pages from the kept data.
 
-A table stands between ``<!-- table NAME -->`` and ``<!-- end -->``; what stands there is written by
-this script and by nobody else. Run in the root of the repository::
+This script alone writes the text between ``<!-- table NAME -->`` and ``<!-- end -->``. Run in the
+root of the repository::
 
     python benchmarks/tables.py            # write them
     python benchmarks/tables.py --check    # change nothing; exit status 1 where one differs
@@ -95,11 +95,11 @@ _FOREIGN = {
     "set1": "TextWorld's five makers, options by chance",
     "set2": "the same, games that nobody looked at",
 }
-"""Folder of games to what it holds."""
+"""Folder of games to its title."""
 
 
 def _jobs_of_stories(protocol: str = "") -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return the jobs of each story and arm, in order, whose protocol begins so."""
+    """Return the jobs of each story and arm, in order, whose protocol has this prefix."""
     jobs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in read("jericho/scores.json"):
         if row["arm"].startswith(protocol):
@@ -179,7 +179,7 @@ _MAKERS = {
     "custom": "custom", "simple": "tw-simple", "coin": "tw-coin_collector",
     "treasure": "tw-treasure_hunter", "cooking": "tw-cooking", "": "",
 }  # fmt: skip
-"""How names of games begin, to their maker; all of them last."""
+"""Prefix of game names to their maker; all of them last."""
 
 
 def _by_maker(rows: Sequence[Mapping[str, Any]], games: str, arm: str, maker: str) -> list[float]:
@@ -253,7 +253,7 @@ def together(*, ranked: bool = False) -> str:
 
 
 def exam() -> str:
-    """Tabulate the exam at 500 tokens, in words that development did not see."""
+    """Tabulate the exam at 500 tokens, in unseen wordings."""
     marks = {
         (mark["memory"], mark["wording"]): mark
         for mark in read("exam/exam.json.gz")["marks"]
@@ -292,7 +292,7 @@ def names() -> str:
 
 
 def everyday() -> str:
-    """Tabulate the questions that a person wrote, answered at 500 tokens."""
+    """Tabulate the hand-written questions, answered at 500 tokens."""
     found: dict[str, list[dict[str, Any]]] = {}
     kept = read("exam/everyday_rows.json")
     for row in kept["rows"]:
@@ -348,7 +348,7 @@ def stream_units(part: str) -> list[Unit]:
 
 
 def stream(part: str) -> str:
-    """Return the scores of a stream with the gain over none, best first, and what gains nothing."""
+    """Return the scores of a stream with gains over none, and memories without a gain."""
     own = stream_units(part)
     score, gain = (table for table in stream_tables(own) if table.title in ("Score", "Gain"))
     over = gain.heads.index("over none")
@@ -366,7 +366,7 @@ def stream_more(part: str) -> str:
 
 
 def transfer(part: str) -> str:
-    """Return what cannot be distinguished from no memory after learning elsewhere."""
+    """Return memories without a significant gain after learning elsewhere."""
     return "\n".join(f"{line}\n" for line in transfer_sentences(stream_units(part)))
 
 
@@ -384,12 +384,12 @@ def _stream_tables(own: list[Unit], *titles: str) -> str:
 
 
 def _varied(table: Table) -> Table:
-    """Return a table without its columns of words that are the same in each row."""
+    """Return a table without its constant columns of words."""
     return table.columns(lambda n, values: n > 2 or len(values) > 1)
 
 
 _STREAMS, _TRANSFERS = ("alfworld", "scienceworld"), ("types", "grid")
-"""Parts of streams/run.py that play one stream, and those that test what was learnt elsewhere."""
+"""Parts of streams/run.py with one stream, and those that test transfer."""
 
 PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     README: {"leads": partial(together, ranked=True)},
@@ -447,7 +447,7 @@ def differing(page: str, tables: Mapping[str, Callable[[], str]]) -> tuple[str, 
 
 
 def main() -> int:
-    """Write or check; returns the exit status."""
+    """Write or check; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing")
     check, status = parser.parse_args().check, 0

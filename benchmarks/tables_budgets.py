@@ -20,7 +20,7 @@ WORLDS = {
     },
     "life/unlimited-1000": [f"life/rivals-{n}" for n in (100, 300, 1000, 4000, 16000)],
 }  # fmt: skip
-"""What takes no notice of the budget, to what does."""
+"""Memories that ignore the budget, to those that use it."""
 AGENT_WORLDS = {
     f"budgets/agent-{name}-once": [f"budgets/agent-{name}"]
     for name in (
@@ -37,7 +37,7 @@ def budgets(worlds: Mapping[str, Sequence[str]]) -> str:
 
 
 def played_worlds(worlds: Mapping[str, Sequence[str]]) -> list[list[Unit]]:
-    """Return the rows of each world, with those that take no notice of a budget."""
+    """Return the rows of each world, with those that ignore the budget."""
     return [
         [*units([row for path in bounded for row in _traces(path)]), *units(_traces(free))]
         for free, bounded in worlds.items()

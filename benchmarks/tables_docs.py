@@ -58,7 +58,7 @@ def passages() -> Table:
 
 
 def arena() -> Table:
-    """Return what a random player gets in TextArena's games; see foreign/arena.py."""
+    """Return the scores of a random player in TextArena's games; see foreign/arena.py."""
     rows = [
         [
             *(str(row[key]) for key in ("game", "episodes", "positive")),
@@ -71,7 +71,7 @@ def arena() -> Table:
 
 
 def odyssey() -> Table:
-    """Return what memories answer in AgentOdyssey's exam and in ours; see exam/odyssey.py."""
+    """Return the results of memories in AgentOdyssey's exam and in ours; see exam/odyssey.py."""
     kept = measured("exam/odyssey")
     kinds = [kind for kind in next(iter(kept.values()), {}) if kind != "ours"]
     rows = [
@@ -88,7 +88,7 @@ def odyssey() -> Table:
 
 
 def reader() -> Table:
-    """Return what a step of the plain reader takes beside a review's; see foreign/reader.py."""
+    """Return the time of a step of the plain reader and the earlier one; see foreign/reader.py."""
     kept = measured("foreign/reader")
     rows = [
         [
@@ -152,7 +152,7 @@ def state_truth() -> Table:
 
 
 def bytesized() -> Table:
-    """Return where the reader sees the things of ByteSized32; see foreign_games/bytesized.py."""
+    """Return the reader's places of things in ByteSized32; see foreign_games/bytesized.py."""
     sets = {
         "walkthroughs": "by their walkthroughs, used in development",
         "unseen": "by GPT-4, at random, not looked at",
@@ -183,7 +183,7 @@ def listed() -> Table:
 
 
 def _times(before: float | None, now: float | None) -> list[str]:
-    """Return milliseconds and their ratio; blanks where one was not measured."""
+    """Return milliseconds and their ratio; blanks if one was not measured."""
     if not before or now is None:
         return ["", "", ""]
     return [f"{before:.0f}", f"{now:.0f}", f"{now / before:.2f}"]
@@ -285,7 +285,7 @@ def published() -> Table:
 
 
 def defences() -> Table:
-    """Return what defences add to a step; see checksums.py and isolation.py."""
+    """Return the cost of defences per step; see checksums.py and isolation.py."""
     sums, isolated = measured("checksums"), measured("isolation")
     ends = [isolated[f"step_ms_{where}"] for where in ("here", "isolated")]
     rows = [
@@ -314,7 +314,7 @@ def viewer() -> Table:
 
 
 def rivals() -> Table:
-    """Return the rivals by their rules in their own worlds; see agents/rivals.py."""
+    """Return the rule-based rivals in their own worlds; see agents/rivals.py."""
     rows = []
     for row in _read("agents/rivals.json"):
         names = [f"`{row[key]}`" for key in ("env", "protocol", "policy")]
@@ -356,13 +356,13 @@ def beside() -> Table:
 
 
 def who_decided(by: str) -> str:
-    """Return who decided, for a reader: where a model answers, what stood behind the calls."""
+    """Return the decider of a policy; for a model, the server behind the calls."""
     model = _read("agents/beside.json")["about"]["model"]
     return {"language model": decider([model]), "cloning": "a cloned model"}.get(by, by)
 
 
 def beside_trials() -> Table:
-    """Return what learns from trial to trial, first and third trial; see agents/beside.py."""
+    """Return the agents that learn over trials, first and third trial; see agents/beside.py."""
     rows = [
         [f"`{row['policy']}`", who_decided(row["by"]), f"`{row['memory']}`", str(len(row["first"])),
          _mean(row["first"]), _mean(row["last"])]
@@ -374,7 +374,7 @@ def beside_trials() -> Table:
 
 
 def shipped() -> Table:
-    """Return the players that ship; see agents/trained.py."""
+    """Return the shipped players; see agents/trained.py."""
     rows = []
     for path in sorted((HERE.parent / "baselines/rl/trained").glob("*.safetensors")):
         content = path.read_bytes()
@@ -405,7 +405,7 @@ def panels() -> Table:
 
 
 def panel_rows() -> Table:
-    """Return the rows that panels expect, scores with 95 % intervals, and what a replay takes."""
+    """Return the expected rows of panels, scores with 95 % intervals, and the time of a replay."""
     lines = []
     again = measured("panel_replay")
     for panel in map(load_panel, panel_names()):
@@ -427,7 +427,7 @@ def panel_rows() -> Table:
 
 
 def panel_leaks() -> Table:
-    """Return how many training tasks the panels were compared with, and which they share."""
+    """Return the number of training tasks compared with the panels, and the shared ones."""
     rows = [
         [
             *(name, ", ".join(f"`{panel}`" for panel in entry["panels"])),
@@ -441,7 +441,7 @@ def panel_leaks() -> Table:
 
 
 def panel_ways() -> Table:
-    """Return the ways of playing a panel, and how many of its rows differ."""
+    """Return the ways of playing a panel, and the number of rows that differ."""
     rows = [
         [f"`{name}`", f"`{entry['player']}`", way, str(found["rows"]), str(found["differ"])]
         for name, entry in sorted(measured("panel_ways").items())
@@ -451,7 +451,7 @@ def panel_ways() -> Table:
 
 
 def doors() -> Table:
-    """Return how each door does from an empty environment, and what a call takes; doors/run.py."""
+    """Return the result of each door from an empty environment, with call times; doors/run.py."""
     found, rows = measured("doors"), []
     for name, door in DOORS.items():
         row = {"before": "not run" if door.before != "" else "no door", "now": "not run"}
@@ -474,7 +474,7 @@ def _line(text: str) -> str:
 
 
 def papers() -> Table:
-    """Return how each published experiment does at its smallest size; see papers/run.py."""
+    """Return the result of each published experiment at its smallest size; see papers/run.py."""
     found, rows = measured("papers"), []
     for name in experiment_names():
         row = found.get(name, {})
@@ -485,7 +485,7 @@ def papers() -> Table:
 
 
 def paper_pairs() -> Table:
-    """Return how each half of CLIN's pairs begins, and what it got; see papers/pairs.py."""
+    """Return the beginning and input of each half of CLIN's pairs; see papers/pairs.py."""
     heads = ["pair", "learnt in", "which begins in", "played", "which begins in", "learnings got"]
     cut = len("scienceworld/")
     rows = [
@@ -512,7 +512,7 @@ def learned_rank() -> Table:
 
 
 def door_faults() -> Table:
-    """Return the line that each mistake gives at a door; see doors/calls.py."""
+    """Return the message for each mistake at a door; see doors/calls.py."""
     titles = {"token": "a wrong token", "handle": "a wrong handle, a lost session or a wrong split",
               "schema": "a wrong argument", "dead": "a dead service"}  # fmt: skip
     rows = [

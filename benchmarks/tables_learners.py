@@ -28,8 +28,8 @@ class Trained(NamedTuple):
 
     Attributes:
         test: Score of each game of the level that it was trained on.
-        elsewhere: Level to the score of each game, where it was played on others too.
-        result: What the training came to.
+        elsewhere: Level to the score of each game, if it was also played on others.
+        result: Result of the training.
     """
 
     test: list[float]
@@ -39,7 +39,7 @@ class Trained(NamedTuple):
 
 @cache
 def _trained() -> dict[tuple[str, str, str], dict[int, Trained]]:
-    """Return (kind, level, memory) to seed to player; a kind is the name that `one.sh` gave it."""
+    """Return (kind, level, memory) to seed to player; a kind is the name given by `one.sh`."""
     played: dict[str, dict[str, list[float]]] = {}
     for name, episodes in by_run("rl/episodes.jsonl.gz").items():
         run, _, level = name.partition("/")
@@ -102,7 +102,7 @@ def _beside_the_graph(
 
 _LEAD = "`arigraph`, like features - it"
 PROTOCOLS = ("100", "100-unhinted", "100-cloned", "20")
-"""Training games, and what sweep.sh did otherwise."""
+"""Training games, and the special settings of sweep.sh."""
 LEARNT = {
     ("related", "arigraph"): "all features",
     ("plain", "arigraph"): "bare features",
@@ -118,13 +118,13 @@ LEARNT = {
     ("related", "stma"): "all features",
     ("related", "summary"): "all features",
 }
-"""What is made of the facts, and the memory; see rl/sweep.sh."""
+"""The use of facts, and the memory; see rl/sweep.sh."""
 LEARNT_LEVELS = ("rl-4", "rl-3", "hunt-easy")
 """Levels of Cooking, and of TreasureHunt."""
 
 
 def otherwise(kind: str) -> str:
-    """Return what sweep.sh did otherwise."""
+    """Return the special settings of sweep.sh."""
     return {"unhinted": ", no hint", "cloned": ", cloned first"}.get(kind.rpartition("-")[2], "")
 
 
@@ -227,7 +227,7 @@ _CURVES = {
 }
 """Level of text/run.py to its environment and the steps of training of its curve."""
 _FREE = ("none", "history?full=true")
-"""Memories that take no notice of the budget."""
+"""Memories that ignore the budget."""
 
 
 def _learnt(env: str, row: Mapping[str, Any]) -> Iterable[Unit]:
@@ -246,14 +246,14 @@ def by_seed(trainings: Mapping[int, Sequence[float]]) -> str:
 
 
 def _gap(trainings: Mapping[int, Sequence[float]]) -> str:
-    """Return the mean of the gaps and its interval; nothing where there are none."""
+    """Return the mean of the gaps and its interval; nothing if there are none."""
     if not trainings:
         return ""
     return f"{np.mean([*trainings.values()]):+.2f} {_sure(intervals.gaps, trainings)}"
 
 
 def _sure(kind: Callable[..., Any], trainings: Mapping[int, Sequence[float]]) -> str:
-    """Return the interval over games, and over trainings where there are several."""
+    """Return the interval over games, and over trainings if there are several."""
     labelled = [(seed, game, x) for seed, one in trainings.items() for game, x in enumerate(one)]
     seeds, games, scores = zip(*labelled, strict=True)
     return format_interval(kind(scores, games, seeds if len(trainings) > 1 else None).interval())

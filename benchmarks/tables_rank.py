@@ -1,4 +1,4 @@
-"""Tables and sentences of docs/results/ranking.md, from the results that ship."""
+"""Tables and sentences of docs/results/ranking.md, from the shipped results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gym_memory.run.results.score import format_interval
 
 
 def first(tier: str) -> str:
-    """Return who is first, and the ranking."""
+    """Return the first memory, and the ranking."""
     made = shipped(tier)
     missing = set(load_suite(tier).memories) - {card.memory for card in made}
     said = [*sentences(made), *(f"Not played yet: {memory}." for memory in sorted(missing))]
@@ -39,7 +39,7 @@ def played_worlds() -> dict[str, World]:
 
 
 _MAKERS = {"Cooking": "TextWorld", "TextWorld": "TextWorld"}
-"""Environments whose games a program of other authors makes."""
+"""Environments with games by a third-party generator."""
 
 
 def worlds() -> str:
@@ -74,7 +74,7 @@ def _world(env: str) -> str:
 
 
 def models(kept: str, name: str) -> str:
-    """Return what another reader comes to beside the planner, and how far they agree."""
+    """Return the scores of another reader beside the planner, and their agreement."""
     trained, *rows = rows_of(kept)
     ranked = {Spec(card.memory).name: card.area.value or 0.0 for card in shipped(LARGEST)}
     played: dict[str, dict[str, list[float]]] = {}
@@ -110,14 +110,14 @@ def rest(tier: str) -> str:
 
 
 def smoke() -> str:
-    """Return how far smoke agrees with standard, and what both take."""
+    """Return the agreement of smoke with standard, and the time of both."""
     times = [(f"CPU-seconds of `{tier}` with `arigraph`", str(seconds))
              for tier, seconds in measured("rank_time").items()]  # fmt: skip
     return markdown_table(["`smoke` and `standard`", ""], 1, [*agreement(), *times])
 
 
 def rewards() -> str:
-    """Return what memories come to where they see what a step earned, and where none does."""
+    """Return the scores of memories with rewards shown, and with rewards hidden."""
     kept = by_run("rewards.jsonl.gz")
     lines = []
     for memory in dict.fromkeys(name.partition("?")[0] for name in kept):

@@ -1,8 +1,8 @@
-"""Measure how close valid actions found by trying come to those that an engine knows.
+"""Compare valid actions found by trying with those that an engine knows.
 
 Games of TextWorld list their admissible commands, so they serve as the truth: the same .z8 is
 played in ``Jericho``, which knows nothing but the file. Along the walkthrough, commands of both
-lists are compared by what they do to the engine's facts and score; those without effect (look,
+lists are compared by their effects on the engine's facts and score; those without effect (look,
 examine, inventory) do not count.
 
     OMP_NUM_THREADS=1 python benchmarks/valid_actions.py

@@ -1,8 +1,8 @@
 """Measure the pages in a browser (needs Chromium, its driver and selenium).
 
 Opens long episodes in a headless Chromium with software rendering, a fresh page each time, and
-writes ``measured.json``. ``busy`` says how long a second of computing took meanwhile: on a
-machine of its own it is 1.
+writes ``measured.json``. ``busy`` is the wall time of a second of computing at that time; it is 1
+on an idle machine.
 """
 
 from __future__ import annotations

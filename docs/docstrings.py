@@ -1,4 +1,4 @@
-"""How docstrings become pages: doctests as code, Sphinx's roles as the names that they are."""
+"""Convert docstrings to pages: doctests as code, Sphinx's roles as plain names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOCTEST = re.compile(r"^([ ]*)>>> .*?(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class Docstrings(griffe.Extension):
-    """Rewrites every docstring before it is parsed."""
+    """An extension that rewrites every docstring before parsing."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         """Rewrite the docstring of one module, class, function or attribute."""

@@ -55,12 +55,12 @@ def settings(name: str) -> str:
 
 
 def page(name: str) -> str:
-    """Return the page of a memory that has none in docs/memories."""
+    """Return a page for a memory without one in docs/memories."""
     return f"# {name}\n\n{_code(inspect.cleandoc(MEMORIES.get(name).__doc__ or ''))}\n"
 
 
 def fill(markdown: str) -> str:
-    """Put the tables in place of their marks in docs/memories.md."""
+    """Replace the marks in docs/memories.md by their tables."""
     for mark, table in (("<!-- overview -->", overview), ("<!-- layers -->", layers)):
         if mark in markdown:
             markdown = markdown.replace(mark, table())

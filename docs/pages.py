@@ -2,7 +2,7 @@
 
 README, the root's documents and the benchmarks are pages too, each at its own path, so a link
 between two files works on the site as in the repository; other link targets are copied. A memory's
-page ends with what it recalls in a real game (`recalls.py`) and with its class.
+page ends with its recall in a real game (`recalls.py`) and with its class.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def on_startup(**_: Any) -> None:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages outside docs/, and what pages link to."""
+    """Add the pages outside docs/, and the targets of links."""
     pages = {"README.md": "index.md", **{name: name for name in ROOT_PAGES}}
     own = {f"docs/{file.src_uri}" for file in files.documentation_pages()}
     pages |= {_name(path): _name(path) for path in (ROOT / "benchmarks").rglob("*.md")}
@@ -57,7 +57,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Point links to where the files are on the site; end a memory's page."""
+    """Point links to the site's files; add the end of a memory's page."""
     uri = page.file.src_uri
     here = os.path.dirname(_source(uri))
 
@@ -69,7 +69,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     parts[::2] = [LINK.sub(to_site, part) for part in parts[::2]]
     folder, _, name = uri.removesuffix(".md").rpartition("/")
     if folder == "memories":
-        page.meta["hide"] = ["toc"]  # the replay wants room
+        page.meta["hide"] = ["toc"]  # the replay needs space
         parts.append(_ending(name))
     return "".join(parts)
 
@@ -86,7 +86,7 @@ def on_env(env: Any, config: Any, files: Files) -> None:
 
 
 def undocumented(names: set[str], root: Path = ROOT) -> list[str]:
-    """Return what is public in modules or classes and has no docstring, of its own or of a base."""
+    """Return public names in modules or classes without a docstring, own or inherited."""
     loader = griffe.GriffeLoader(search_paths=[root])
     package = loader.load("gym_memory", try_relative_path=False)
     loader.resolve_aliases(implicit=True)

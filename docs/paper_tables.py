@@ -1,4 +1,4 @@
-"""Tables of papers.md: what is played of the papers, and where this suite differs from them.
+"""Tables of papers.md: the played experiments of the papers, and differences from them.
 
 `paper_exhibits.yml` lists their figures and tables, `paper_differences.yml` their items.
 
@@ -32,8 +32,8 @@ class Difference(NamedTuple):
 
     Attributes:
         code: ``file:symbol`` in the package.
-        differs: What differs; empty for nothing.
-        setting: What selects the paper's way.
+        differs: The difference; empty if there is none.
+        setting: The setting that selects the paper's version.
         test: ``file:test`` in ``tests``; the file alone for several.
     """
 
@@ -47,7 +47,7 @@ class Difference(NamedTuple):
 
 
 class Exhibit(NamedTuple):
-    """A figure or table of a paper: the experiments that play it, or ``reason`` why none does."""
+    """A figure or table of a paper: its experiments, or the ``reason`` for having none."""
 
     paper: str
     name: str
@@ -57,7 +57,7 @@ class Exhibit(NamedTuple):
 
 
 class PaperSetting(NamedTuple):
-    """A value that a paper sets, and where it says so."""
+    """A value that a paper sets, with its source."""
 
     preset: str
     name: str
@@ -86,7 +86,7 @@ def paper_settings() -> list[PaperSetting]:
 
 
 def preset_value(preset: str, name: str) -> Any:
-    """Return the value of a setting in a preset: of its policy where that has it, else its memory.
+    """Return the value of a setting in a preset, of its policy if it has it, else of its memory.
 
     Raises:
         LookupError: Neither has it.

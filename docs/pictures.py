@@ -54,7 +54,7 @@ def save(browser: Browser, name: str) -> None:
 
 
 def shoot(browser: Browser, name: str) -> None:
-    """Write a page that is open in all sizes and both themes."""
+    """Write pictures of an open page in all sizes and both themes."""
     for size, (width, height) in SIZES.items():
         with browser.sized(width, height):
             assert browser.run("return document.documentElement.scrollWidth") <= width

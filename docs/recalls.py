@@ -1,4 +1,4 @@
-"""Play a real game with every memory and return what it recalls, for its page.
+"""Play a real game with every memory and return its recall, for its page.
 
 python docs/recalls.py [MEMORY ...]    # prints it
 """
@@ -38,7 +38,7 @@ class Recalled(NamedTuple):
 
 
 def recall_all(names: Sequence[str] = ()) -> dict[str, Recalled]:
-    """Return what the memories recall, by name; all memories by default."""
+    """Return the recalls of memories, by name; of all by default."""
     names = names or MEMORIES.names()
     once = [name for name in names if name not in OVER_TRIALS]
     often = [name for name in names if name in OVER_TRIALS]

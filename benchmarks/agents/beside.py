@@ -1,11 +1,11 @@
-"""Play language agents, learners and rules on the same games in one loop, from nothing.
+"""Play language agents, learners and rules on the same games in one loop.
 
     python -m benchmarks agents/beside          # writes beside.json
     python benchmarks/tables.py                 # the tables of docs/results/llm-beside-rl.md
 
-It forms LDM2's examples, starts the scripted chat server and plays unseen games, on all cores or
-as many as WORKERS says; the learners are those that ship (``agents/trained``). If interrupted, run
-it again. With ``GYM_MEMORY_MODEL`` and ``OPENAI_BASE_URL`` set, that model plays instead of the
+It forms LDM2's examples, starts the scripted chat server and plays unseen games, on all cores or as
+many as WORKERS says; the learners are the shipped ones (``agents/trained``). If interrupted, run it
+again. With ``GYM_MEMORY_MODEL`` and ``OPENAI_BASE_URL`` set, that model plays instead of the
 scripted server.
 """
 
@@ -40,12 +40,12 @@ PAIRS = (
     ("stma", "stma"), (f"ldm2?learn=false&store={STORE}", "ldm2"), ("arigraph", "calm"),
     *(("arigraph", f"{learner}?checkpoint=shipped") for learner in LEARNERS),
 )  # fmt: skip
-"""Memory and policy of what plays with one memory: its paper's, or that of its training."""
+"""Policies with one memory: that of the paper, or of the training."""
 TRIALS = (
     ("none", "reflexion"), ("clin?inner=none", "clin"), ("arigraph", "saycan"),
     ("arigraph", "symbolic"),
 )  # fmt: skip
-"""Memory and policy of what learns from trial to trial."""
+"""Memories and policies that learn from trial to trial."""
 
 
 def command(*words: str) -> None:
@@ -72,7 +72,7 @@ def parts() -> Iterator[tuple[Sequence[str], Sequence[str], str, str]]:
 
 @contextlib.contextmanager
 def served() -> Iterator[str]:
-    """Yield the model's name, served by this process where the environment names none."""
+    """Yield the model's name; this process serves it if the environment names none."""
     if "GYM_MEMORY_MODEL" in os.environ:
         yield os.environ["GYM_MEMORY_MODEL"]
         return
@@ -82,7 +82,7 @@ def served() -> Iterator[str]:
 
 
 def decides_by(policy: str) -> str:
-    """Return what chooses the actions of a policy."""
+    """Return the source of a policy's actions."""
     if policy in (*RULES, "calm"):
         return "rules"
     name = Spec(policy).name
@@ -90,7 +90,7 @@ def decides_by(policy: str) -> str:
 
 
 def play() -> list[dict[str, Any]]:
-    """Return a row a memory and policy, with the score of every game, and of its first trial."""
+    """Return a row for each memory and policy: the score of every game, and of its first trial."""
     rows = []
     for number, (memories, policies, seeds, protocol) in enumerate(parts()):
         config = RunConfig((TEST,), tuple(memories), tuple(policies), parse_seeds(seeds), protocol)

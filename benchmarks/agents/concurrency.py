@@ -4,9 +4,9 @@
 
 The argument is the server's latency in seconds; every run adds a line. One worker process plays
 ``n`` episodes at a time (``--concurrency n`` of ``gym-memory compare``); the scripted server runs
-in this process, so two cores have work. The clock runs from the first call to the end of the last
-episode: the start of the worker and the report are left out. It is wall time, so run it on a
-quiet machine; the load of the last minute before and after stands beside the numbers.
+in this process, so two cores are busy. The time runs from the first call to the end of the last
+episode: the start of the worker and the report are left out. It is wall time, so run it on a quiet
+machine; each line has the load of the last minute before and after.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def measure(agent: str, concurrency: int, latency: float) -> dict[str, Any]:
 
 
 class _Started(threading.Thread):
-    """Notes when the first call comes."""
+    """A server that records the time of the first call."""
 
     def __init__(self, server: ScriptedServer):
         super().__init__(daemon=True)

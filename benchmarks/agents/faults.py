@@ -2,14 +2,13 @@
 
     python benchmarks/agents/faults.py > benchmarks/agents/faults.json
 
-Every third call meets the fault (a wrong key and a spent quota: one of twenty, for they end an
+Every third call meets the fault (a wrong key and a spent quota: one of twenty, because they end an
 episode). Four agents play three games each with the memory arigraph, at most 20 steps, over real
 HTTP in one run of ``gym-memory compare``, 16 episodes at a time; every fault has a server and a
-hard stop in US dollars of its own; the model has a price and two retries. A row says how many
-episodes broke off and why, what was scored, how often a rule was used instead, and what was spent
-by the books (answers that got lost count in full) as a share of the stop. The row ``stop`` has no
-fault but a stop that is too low. ``files_with_key`` are files of the whole run in which the key
-stands.
+hard stop in US dollars of its own; the model has a price and two retries. A row has the number of
+aborted episodes with reasons, the scores, the number of decisions by a rule, and the accounted
+spending (lost answers count in full) as a share of the stop. The row ``stop`` has no fault, but a
+stop that is too low. ``files_with_key`` counts the files of the whole run that contain the key.
 """
 
 from __future__ import annotations

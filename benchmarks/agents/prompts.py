@@ -3,13 +3,12 @@
     python benchmarks/agents/prompts.py     # writes prompts.json
 
 Over real HTTP against the scripted server, a fresh one for every episode. ``cached`` is the share
-of the prompt tokens that stand in a prefix of an earlier prompt of the same episode, in blocks of
-16 tokens, which is what the prefix cache of a server such as vLLM keeps. ``layout`` plays each
-agent with its paper's memory. ``roles`` gives the four roles of Ariadne's memory to the model, one
-by one and all together, and has Ariadne plan every second or fourth step. The scripted server
-answers the memory's prompts by the very rules that answer without it, so the scores show that
-nothing is lost on the way through the prompts; what a model does better or worse than the rules
-they cannot show.
+of the prompt tokens in a prefix of an earlier prompt of the same episode, in blocks of 16 tokens,
+as in the prefix cache of a server such as vLLM. ``layout`` plays each agent with its paper's
+memory. ``roles`` gives the four roles of Ariadne's memory to the model, one by one and all
+together, and has Ariadne plan every second or fourth step. The scripted server answers the memory's
+prompts by the same rules that answer without it, so the scores show that nothing is lost in the
+prompts. They do not compare a model with the rules.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ ROLES = tuple(
 
 
 class OneRole:
-    """A model that plays one role; for the others the memory's rules stand in."""
+    """A model that plays one role; the memory's rules play the others."""
 
     def __init__(self, model: Any, role: str):
         self.name, self._model, self._role = model.name, model, role

@@ -2,7 +2,7 @@
 
     python -m benchmarks agents/rivals          # writes rivals.json
 
-Twenty games a row with the memory ``arigraph``; LTL-GATA is the one that ships. If interrupted,
+Twenty games a row with the memory ``arigraph``; LTL-GATA is the shipped player. If interrupted,
 run it again; ``python benchmarks/tables.py`` makes the table.
 """
 
@@ -34,7 +34,7 @@ PARTS = (
 
 
 def published() -> dict[tuple[str, str], tuple[float, str]]:
-    """Return what papers report: score, and where; other tasks and models played there."""
+    """Return scores that papers report, with their sources; tasks and models differ."""
     science = {
         system: sum(max(task.published[system], 0.0) for task in CLIN) / len(CLIN) / 100
         for system in ("SayCan", "CALM")

@@ -1,9 +1,9 @@
-"""Train the players that ship on Cooking rl-4 with arigraph; write them to baselines/rl/trained.
+"""Train the shipped players on Cooking rl-4 with arigraph; write them to baselines/rl/trained.
 
     python -m benchmarks agents/trained          # or some: agents/trained drrn
     python benchmarks/tables.py                  # the table of docs/results/llm-beside-rl.md
 
-The best of a training on valid games ships, in 16 bits. If interrupted, run it again.
+The best player on valid games ships, in 16 bits. If interrupted, run it again.
 """
 
 from __future__ import annotations

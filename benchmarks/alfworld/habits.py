@@ -1,11 +1,11 @@
-"""Count where things usually are in ALFWorld's train games; writes the searcher's habits.
+"""Count the usual places of things in ALFWorld's train games; write the searcher's habits.
 
 Command that made the file in the package (360 train games, 60 of each type)::
 
     python benchmarks/alfworld/habits.py $ALFWORLD_DATA
 
 For each kind of thing and of furniture: the share of pieces of such furniture with at least one
-such thing in or on it, over the rooms that have the thing. Only what is so at the start counts.
+such thing in or on it, over the rooms that have the thing. Only the initial state counts.
 """
 
 from __future__ import annotations

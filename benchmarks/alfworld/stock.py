@@ -5,10 +5,10 @@
 writes ``stock.json``. The official games of valid_seen and six of our households (one a type) are
 played by both sides in one process, in turn: the game's walkthrough, and 25 commands drawn at
 random from the admissible ones (half of them no walking, one in twenty refused). After every
-command the text, all admissible commands and the win must be the same; where one differs the
-script ends with an error. All games take a quarter of an hour of CPU time. What each game came to
-is in ``results/alfworld/stock.jsonl``: a killed run goes on from there, and ``--seconds`` ends
-it earlier, with the numbers of the games that were played so far.
+command the text, all admissible commands and the win must be the same; the script ends with an
+error if one differs. All games take a quarter of an hour of CPU time. The result of each game is in
+``results/alfworld/stock.jsonl``: a killed run continues from it, and ``--seconds`` ends a run
+early, with the numbers of the games played so far.
 
 Times are CPU seconds (``time.process_time``) of ``textworld.start`` with ALFWorld's wrappers and
 infos (won, admissible commands) against our raw environment without the inventory text, once with
@@ -42,7 +42,7 @@ clock = time.process_time
 
 
 class Timed:
-    """Adds up CPU seconds."""
+    """A sum of CPU seconds."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -115,7 +115,7 @@ class OneGame(ALFWorld):
 
 
 def measure(name: str, games: dict[str, Path], path: str, most: float) -> dict[str, Any]:
-    """Play the games that were not played yet, noting each; what all of them came to.
+    """Play the missing games and record each; return the results of all.
 
     No game is begun after ``most`` CPU seconds of the process.
     """

@@ -1,4 +1,4 @@
-"""Print how many tasks of finished runs are done within so many steps.
+"""Print the share of tasks of finished runs that are done within some numbers of steps.
 
 python benchmarks/alfworld/within.py results/alfworld/searcher results/alfworld/searcher_ours
 """

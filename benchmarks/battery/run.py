@@ -1,4 +1,4 @@
-"""Score the plain reader on three batteries, each with a part that development never used.
+"""Score the plain reader on three batteries, each with a held-out part.
 
     python -m benchmarks battery
     python -m benchmarks battery --missed     # list what it misses in the development halves
@@ -6,10 +6,10 @@
 
 *sentences* has 300 sentences in ten categories, *styles* 300 texts in fifteen styles of games, one
 half of each untouched, and *kinds* 300 texts in ten styles, of which 60 are untouched. A line of a
-table has a category, the action, what was known, the text (``\\n`` a line break, ``\\e`` an escape
+table has a category, the action, the known facts, the text (``\\n`` a line break, ``\\e`` an escape
 character), and its facts; ``-`` before a fact says that it must end. *Recall* is the share of
 expected facts that hold after the text, *precision* the share of the facts read that are expected,
-*exact* the share of texts with both. What a letter or a speaker says does not count.
+*exact* the share of texts with both. Statements of a letter or a speaker do not count.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LOCKS = {
     "styles": "a09c52f8ab0c3fb109d4ca0e8d4f926ce5ccfeb6025ad46b9df043fd592143bc",
     "kinds": "0c0b5fa5ca517262b0a5f6843ae633046235ac731406a82ebafdb0107bde6279",
 }
-"""Checksums of the untouched parts, which nobody changes."""
+"""Checksums of the untouched parts."""
 
 SAMPLE, TOKENS = 10, 160
 MODEL = HERE / "smollm.json"
@@ -44,7 +44,7 @@ MODEL = HERE / "smollm.json"
 
 
 class Result(NamedTuple):
-    """Facts that a sentence states: how many are expected, read, and both."""
+    """Counts of the facts of a sentence: expected, read, and both."""
 
     category: str
     expected: int
@@ -60,7 +60,7 @@ def rows_of(half: str, battery: str = "sentences") -> Iterator[dict[str, str]]:
 
 
 def is_locked(battery: str = "sentences") -> bool:
-    """True if the untouched half is as it was written."""
+    """True if the untouched half is unchanged."""
     data = (BATTERIES[battery] / "untouched.tsv").read_bytes()
     return hashlib.sha256(data).hexdigest() == LOCKS[battery]
 
@@ -71,7 +71,7 @@ def facts_of(cell: str) -> set[Triple]:
 
 
 def _named(fact: Triple) -> Triple:
-    """Return a fact without articles, which names of places do not have."""
+    """Return a fact without articles, as in names of places."""
     return Triple(place_name(fact[0]), fact[1], place_name(fact[2]))
 
 
@@ -107,7 +107,7 @@ def summary(results: list[Result]) -> tuple[float, float, float]:
 
 
 def compare_model() -> None:
-    """Print the reader ``llm=`` beside the plain one on the same sentences, and keep its results.
+    """Print and keep the scores of the reader ``llm=`` and the plain one on the same sentences.
 
     A call that fails reads nothing here, where in play the plain reader answers instead.
     """

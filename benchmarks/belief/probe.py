@@ -1,21 +1,19 @@
 """Measure how well true facts can be read off the belief of unseen games.
 
-A random policy plays games; every few steps the engine's facts say where things are, and the ideal
-observer (gym_memory/evaluate/quality/) which of these the texts have said so far. For each such
-thing a linear probe looks at the edges between it and every other name and says which one holds
-it. The probe is fitted on training games and measured on test games (foods prepared as in no
-training
-game), against
+A random policy plays games; every few steps the engine's facts give the places of things, and the
+ideal observer (gym_memory/evaluate/quality/) those stated in texts so far. For each such thing a
+linear probe predicts its holder from its edges to every other name. The probe is fitted on training
+games and measured on test games (foods prepared as in no training game), against
 
 * chance: one name out of those known;
 * ``present``: the same weights, but a belief that saw the present step only;
-* ``untrained``: weights as they are before training;
+* ``untrained``: the initial weights;
 * ``one_relation``: no probe, but the strongest edge of the one relation and direction that serves
   best in the training games.
 
-``older`` are the things that neither the present text nor the inventory nor a valid action names:
-there the belief is all there is. Accuracies are means over games with 95 % intervals. The
-last part measures milliseconds a step. Run in the root of the repository::
+``older`` has the things that neither the present text nor the inventory nor a valid action names,
+so that only the belief knows them. Accuracies are means over games with 95 % intervals. The last
+part measures milliseconds a step. Run in the root of the repository::
 
     OMP_NUM_THREADS=1 python benchmarks/belief/probe.py
 
@@ -52,7 +50,7 @@ BELIEFS = ("belief", "present", "untrained")
 
 
 class Question(NamedTuple):
-    """Where a thing is: edges to each other name, which one is right, whether it is in sight."""
+    """A question about a thing's place: edges to each name, the right one, visibility."""
 
     game: str
     edges: np.ndarray

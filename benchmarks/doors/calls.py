@@ -1,4 +1,4 @@
-"""Measure a call through a door beside the bare step, and print what mistakes give, in JSON.
+"""Measure a call through a door beside the bare step, and print the messages for mistakes, in JSON.
 
 python benchmarks/doors/calls.py mcp        # in an environment that has the door's package
 """
@@ -39,7 +39,7 @@ Call = Callable[[], Any]
 
 
 def least(begin: Call, step: Call) -> float:
-    """Return the milliseconds of a step: the median over steps of the least of the repeats."""
+    """Return the milliseconds of a step: the median over steps of the minimum of the repeats."""
     rows = []
     for _ in range(REPEATS):
         begin()
@@ -66,7 +66,7 @@ class Calls(NamedTuple):
 
 
 def line_of(call: Call) -> str:
-    """Return the line that a mistake gives."""
+    """Return the message for a mistake."""
     try:
         said = str(call())
     except BaseException as error:
@@ -79,7 +79,7 @@ def line_of(call: Call) -> str:
 
 @contextmanager
 def process(*words: str, **env: str) -> Iterator[str]:
-    """Run a server that takes its port as the last word; give its address."""
+    """Run a server that takes its port as the last argument; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     running = subprocess.Popen(

@@ -1,11 +1,11 @@
-"""Try each door from an empty environment: a venv of its own, the documented commands alone.
+"""Try each door from an empty environment: a new venv, only the documented commands.
 
     python -m benchmarks doors                           # all; minutes of installs each
     python -m benchmarks doors MCP Inspect               # some
     python -m benchmarks doors --before ../old TRL       # the commands of another checkout too
 
-The commands are those of the pages, with a scripted server in place of a model. What a door did,
-its seconds, and the line of JSON that it printed, if any, go to measured.json.
+The commands are those of the pages, with a scripted server in place of a model. The result of a
+door, its seconds, and its line of JSON, if any, go to measured.json.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ TOKEN = "token-of-ours"
 class Door(NamedTuple):
     """The packages of a door, and shell commands that must end with status 0.
 
-    ``before`` are the commands as they were documented at first: None for the same ones, empty for
-    no door. ``$root`` is the checkout, ``$gym`` its wheel, ``$url`` the scripted server.
+    ``before`` has the commands of an earlier documentation: None for the same ones, empty for no
+    door. ``$root`` is the checkout, ``$gym`` its wheel, ``$url`` the scripted server.
     """
 
     install: str
@@ -181,7 +181,7 @@ def wheel(root: Path, folder: str) -> Path:
 
 
 def attempt(door: Door, roots: dict[Path, Path], pip: str, url: str, place: Path) -> dict[str, Any]:
-    """Return how a door did now, and in the checkout of before; ``roots`` have their wheels."""
+    """Return the results of a door now and in the earlier checkout; ``roots`` have wheels."""
     subprocess.run([sys.executable, "-m", "venv", str(place / "venv")], check=True)
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {
         "PATH": f"{place / 'venv' / 'bin'}:{os.environ['PATH']}", "HOME": str(place), "url": url,
@@ -191,7 +191,7 @@ def attempt(door: Door, roots: dict[Path, Path], pip: str, url: str, place: Path
     found: dict[str, Any] = {"seconds": []}
 
     def run(script: str, root: Path) -> str:
-        """Return "well", or the line that says what failed."""
+        """Return "well", or the message of the failure."""
         began = time.monotonic()
         try:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Ask the 60 questions of everyday.json, which a person wrote, and grade the recalls.
+"""Ask the 60 hand-written questions of everyday.json, and grade the recalls.
 
     python -m benchmarks exam/everyday --write
 
@@ -56,7 +56,7 @@ def rows(episode: dict[str, Any], memories: Sequence[str], budget: int) -> Itera
 
 
 def main() -> None:
-    """Ask all memories, print the shares of right answers and what arigraph lacks."""
+    """Ask all memories; print the shares of right answers and the questions that arigraph fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help="keep the rows")
     parser.add_argument("--budget", type=int, default=500)

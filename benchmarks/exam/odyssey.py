@@ -1,10 +1,10 @@
-"""Ask AgentOdyssey's own exam of an episode, answered from what each memory recalls.
+"""Ask AgentOdyssey's own exam about an episode, answered from the recall of each memory.
 
     python -m benchmarks exam/odyssey    # writes the tables of docs/agentodyssey.md
 
 The package writes ten choices to each question from its log of the episode. An answer is the choice
-that the recall for the question contains; of several, each counts in part. The package's agents ask
-a language model instead, so its published numbers are not comparable.
+that the recall for the question contains; if there are several, each counts in part. The package's
+agents ask a language model instead, so its published numbers are not comparable.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KINDS = (
     *("visited_area", "acquired_object", "action_at_time_location", "next_action"),
     "drop_discard_location",
 )
-"""Kinds of the package's questions; nothing was crafted or killed in these episodes."""
+"""Kinds of the package's questions; these episodes have no crafting or killing."""
 
 
 def questions(log: list[dict[str, Any]], state: dict[str, Any], seed: int) -> Any:

@@ -1,4 +1,4 @@
-"""Fail every write, fsync, rename and open of a run and of each store, one after the other.
+"""Make every write, fsync, rename and open of a run and of each store fail, one after the other.
 
     python -m benchmarks faults                      # all; writes benchmarks/faults/faults.json
     python -m benchmarks faults --every 40 --out x.json
@@ -6,8 +6,8 @@
 A shim (faults.c, LD_PRELOAD) fails the n-th call below the scenario's folder, SQLite's own calls
 included: EIO once, ENOSPC from there on, half of a write and then ENOSPC, half of a write and then
 a kill. On the way to a PostgreSQL server it cuts the connection. After each fault a fresh process
-checks that everything acknowledged is there, and that the work goes on to the same end. An error
-must be one line of ours (or an OSError, which the command line prints as one).
+checks that everything acknowledged is present, and that the work can be finished with the same
+result. An error must be one line of ours (or an OSError, which the command line prints as one).
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ Ack = Callable[[Any], None]
 
 
 class Scenario(NamedTuple):
-    """Hold work that acknowledges what it has kept, and a look at what a fresh process finds.
+    """Work that acknowledges its results, and a check by a fresh process.
 
-    ``work`` may be called again and does the rest; ``found`` returns all that ``work`` ever
-    acknowledged and is there.
+    ``work`` may be called again and does the rest; ``found`` returns all acknowledged results that
+    are present.
     """
 
     work: Callable[[Path, Ack], None]
@@ -259,7 +259,7 @@ SCENARIOS = {
 
 
 class Outcome(NamedTuple):
-    """Hold how a child ended, what it acknowledged, its calls, and whether the fault came."""
+    """The end of a child, its acknowledged results, its calls, and whether the fault occurred."""
 
     how: str
     acked: list[Any]
@@ -268,7 +268,7 @@ class Outcome(NamedTuple):
 
 
 def in_child(task: Callable[[Ack], None], arm: tuple[str, int, int] = ("", 0, 0)) -> Outcome:
-    """Run a task in a fork with one fault; what it acknowledges comes through a pipe."""
+    """Run a task in a fork with one fault; read its acknowledgements from a pipe."""
     shim = ctypes.CDLL(os.environ["LD_PRELOAD"])
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
@@ -323,7 +323,7 @@ def fresh(scenario: Scenario, server: Any) -> Iterator[Path]:
 def one_fault(
     scenario: Scenario, server: Any, n: int, kind: int, end: list[Any]
 ) -> list[str] | None:
-    """Inject one fault; return the complaints, None if it did not come."""
+    """Inject one fault; return the complaints, or None if it did not occur."""
     with fresh(scenario, server) as folder:
         where = "socket" if scenario.on_socket else str(folder)
         hit = in_child(lambda ack: scenario.work(folder, ack), (where, n, kind))
@@ -404,7 +404,7 @@ def main() -> None:
         import psycopg
 
         with psycopg.connect(server, autocommit=True) as connection:
-            # The connection fails, not the server: what its own disk keeps is not judged.
+            # The connection fails, not the server: the server's disk is not tested.
             connection.execute("ALTER SYSTEM SET fsync = off")
             connection.execute("SELECT pg_reload_conf()")
     table, complaints = {}, []

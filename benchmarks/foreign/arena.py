@@ -1,4 +1,4 @@
-"""Play TextArena's single-player games at random: does anything count as a win that is none?
+"""Play TextArena's single-player games at random, to find false wins.
 
     python -m benchmarks foreign/arena    # writes the table of docs/foreign-environments.md
 
@@ -37,7 +37,7 @@ CHANGES = {
 
 
 def play(game: str, seeds: range) -> dict[str, Any]:
-    """Return what random episodes of a game ended with."""
+    """Return the ends of random episodes of a game."""
     env = environment("textarena", CHANGES[game])
     results = [rollout(env, make_policy("random"), seed, limit=60) for seed in seeds]
     env.close()

@@ -2,12 +2,11 @@
 
     python benchmarks/foreign/draw.py minigrid
 
-plays the environment of that heading in docs/foreign-environments.md by a policy that tries what it
-has tried least. It writes facts drawn by a seeded generator into facts.csv.gz, each with the step's
-text it was read from. The last columns are for the verdict: y, or n and why. A fact of this set
-that is there already, with the same text, keeps its verdict. AgentOdyssey and Zork I state their
-truth: it decides where things are and ways lead, and only the others are for a person. A clock
-counts once there.
+plays the environment of that heading in docs/foreign-environments.md by a policy that prefers the
+least tried action. It writes facts drawn by a seeded generator into facts.csv.gz, each with the
+text that states it. The last columns are for the verdict: y, or n and why. A fact of this set that
+is already there, with the same text, keeps its verdict. AgentOdyssey and Zork I know the truth: it
+decides on places of things and ways, and a person on the others. A clock counts once there.
 
     python benchmarks/foreign/draw.py --score
 
@@ -80,7 +79,7 @@ GAMES: dict[str, list[dict[str, str]]] = {
         for id in ("BabyAI-UnlockPickup-v0", "BabyAI-GoToLocal-v0", "MiniGrid-DoorKey-6x6-v0")
     ],
 }
-"""What is played: the snippet with these words changed."""
+"""A played environment: the snippet with these words changed."""
 COLUMNS = (
     "set",
     "game",
@@ -98,7 +97,7 @@ OURS = {
     "agentodyssey": ("AgentOdyssey-v0", {"tutorial": False}),
     "zork1": ("Jericho-v0", {"path": STORY, "story_seed": 12}),
 }
-"""Environments with a truth, which no snippet makes."""
+"""Environments with a known truth, which no snippet makes."""
 _SNIPPET = re.compile(r"^### (?P<name>[\w-]+)\n.*?```python\n(?P<code>.*?)```", re.M | re.S)
 
 
@@ -122,7 +121,7 @@ def environment(name: str, changes: dict[str, str] | None = None) -> Any:
 
 
 class LeastTried(Policy):
-    """Of the valid actions, one that was tried least at this text."""
+    """A policy that takes the valid action tried least at this text."""
 
     name = "least-tried"
 
@@ -141,7 +140,7 @@ class LeastTried(Policy):
 def facts(
     env: Any, game: int, seeds: range, steps: int, *, has_truth: bool
 ) -> list[dict[str, Any]]:
-    """Return every fact of every episode once, where it was stated first."""
+    """Return every fact of every episode once, at its first statement."""
     rows = []
     for seed in seeds:
         texts: list[tuple[str, str]] = []
@@ -171,9 +170,9 @@ def facts(
 
 
 def decide(fact: Triple, now: frozenset[Triple], ever: frozenset[Triple]) -> tuple[str, str]:
-    """Return what the engine says of a fact: y, n, or nothing.
+    """Return the engine's verdict on a fact: y, n, or nothing.
 
-    Ways are those of the place where the agent is: one is false if no visit there had it.
+    Ways are judged at the agent's place: one is false if no visit there had it.
     """
     if direction_of(fact.relation) is None:
         return ("y", "engine") if fact in _plain(now) else ("", "")
@@ -190,7 +189,7 @@ def _plain(facts: frozenset[Triple]) -> frozenset[Triple]:
 
 
 def drawn_facts() -> list[dict[str, Any]]:
-    """Return all facts that were drawn, a set after the other."""
+    """Return all drawn facts, set by set."""
     with gzip.open(FACTS, "rt", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

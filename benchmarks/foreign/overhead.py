@@ -1,9 +1,9 @@
-"""Measure what wrapping costs a step: the same actions, bare and wrapped.
+"""Measure the cost of wrapping per step: the same actions, bare and wrapped.
 
     python benchmarks/foreign/overhead.py    # prints the table of README.md
 
-CPU milliseconds a step, the least of four rounds of the same 20 steps, taken by turns; where the
-engine runs in a Java process, wall milliseconds.
+CPU milliseconds per step, the minimum of four interleaved rounds of the same 20 steps; wall
+milliseconds if the engine runs in a Java process.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Time the plain reader beside the one of a review, on the same steps of eight worlds.
+"""Time the plain reader beside that of an earlier review, on the same steps of eight worlds.
 
     git archive 0e2da91 gym_memory wrappers baselines | tar x -C /tmp/before
     python -m benchmarks foreign/reader --before /tmp/before
 
-Microseconds of CPU time a step, the least of nine rounds taken by turns: *first*, texts that were
-never read; *play*, all steps of the episodes in order; *again*, the same once more.
+Microseconds of CPU time per step, the minimum of nine interleaved rounds: *first*, new texts;
+*play*, all steps of the episodes in order; *again*, the same once more.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def record() -> dict[str, list[list[tuple[str, str, str]]]]:
 
 
 def times(worlds: dict[str, Any], rounds: int = 3) -> dict[str, dict[str, float]]:
-    """Return the microseconds of each world and way, and how many facts its steps state."""
+    """Return the microseconds for each world and way, and the number of facts in its steps."""
     try:  # the layout of the review
         from gym_memory.memory.extract import get_extractor
         from gym_memory.memory.extract.base import apply

@@ -1,13 +1,13 @@
-"""Check where the plain reader sees things in the games of ByteSized32 by their object trees.
+"""Compare the plain reader's places of things in games of ByteSized32 with their object trees.
 
     python -m benchmarks foreign_games/bytesized FOLDER
     python -m benchmarks foreign_games/bytesized FOLDER --unseen
 
 FOLDER is a clone of cognitiveailab/BYTESIZED32, whose programs are run. The 32 games are played by
-their walkthroughs. The games that a language model wrote like them, which nobody looked at except
-those named *object*, are played at random; those that fail or stop are left out. After each step
-every thing that a text has named counts: the memory has it where the game has it, elsewhere, or
-nowhere.
+their walkthroughs. Similar games written by a language model, which were not inspected except those
+named *object*, are played at random; those that fail or stop are left out. After each step every
+thing that a text has named counts: the memory has it in the right place, in a wrong one, or in
+none.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def load(program: Path) -> Any:
 
 
 def names(thing: Any) -> set[str]:
-    """Return what a thing is called, in lower case and without an article."""
+    """Return the name of a thing, in lower case and without an article."""
     said = [*thing.getReferents(), getattr(thing, "name", "")]
     return {re.sub(r"^(?:an?|the) ", "", str(name).lower()) for name in said if name}
 

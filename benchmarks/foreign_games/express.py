@@ -1,10 +1,10 @@
-"""Play games of TextWorldExpress, which is no TextWorld, through ``gym_memory.wrap``.
+"""Play games of TextWorldExpress, another engine than TextWorld, through ``gym_memory.wrap``.
 
     python -m benchmarks foreign_games/express
     python -m benchmarks foreign_games/express --unseen
 
 by random play and by the planner with three memories: ten games each of the train fold, 60 steps;
-or larger games of the test fold, which nobody looked at, 100 steps.
+or larger games of the test fold, which were not inspected, 100 steps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SEEDS = range(10)
 
 
 def main() -> None:
-    """Play, print a line an arm, write the scores."""
+    """Play, print a line per arm, write the scores."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--unseen", action="store_true", help="larger games of the test fold")
     unseen = parser.parse_args().unseen

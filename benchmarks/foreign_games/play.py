@@ -1,9 +1,9 @@
-"""Play story files that nobody here made, and keep every score.
+"""Play third-party story files, and keep every score.
 
     python benchmarks/foreign_games/play.py --games tidy-up/easy --out tidy_up.json
 
 A folder holds TextWorld's ``.z8`` files with their ``.json`` beside them. Random play draws its own
-seeds; the planner is played once, for it draws only where it knows nothing.
+seeds; the planner plays once, because it draws only if it knows nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Messages to the OpenEnv and MCP servers, for strangers.py; each needs its extra.
 
-The servers run as the commands run them, behind the guard and its limits. A message is a valid
-one with changes, over raw HTTP or a socket; a game is begun once, so that most reach it.
+The servers run as in the commands, behind the guard and its limits. A message is a valid one with
+changes, over raw HTTP or a socket; a game is begun once, so that most messages reach it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gym_memory.viewer.server import Guard
 __all__ = ["WAIT_SECONDS", "Play", "exchange", "mcp", "openenv", "serving_thread"]
 
 Play = Callable[[random.Random], str]
-"""Plays one input; returns what is wrong with it, empty for nothing."""
+"""Plays one input; returns its faults, empty if there are none."""
 WAIT_SECONDS = 60.0
 TOKEN = "token"
 GAME = "Fetch?level=easy&max_steps=20"
@@ -32,7 +32,7 @@ GAME = "Fetch?level=easy&max_steps=20"
 
 @contextlib.contextmanager
 def serving_thread(make: Callable[[int], Any], extra: str) -> Iterator[int]:
-    """Serve what ``make`` returns for a port, in a thread; give the port."""
+    """Serve the result of ``make`` for a port, in a thread; return the port."""
     uvicorn = require("uvicorn", extra, "a server")
     listener = serving.listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
@@ -46,9 +46,10 @@ def serving_thread(make: Callable[[int], Any], extra: str) -> Iterator[int]:
 
 
 def exchange(port: int, data: bytes, *, leaves: bool = True) -> bytes:
-    """Send raw bytes; return all that comes back until the server closes.
+    """Send raw bytes; return the response until the server closes.
 
-    A client that ``leaves`` says no more, so that half a request is not waited for.
+    A client that ``leaves`` sends nothing more, so that the server does not wait for half a
+    request.
     """
     with socket.create_connection(("127.0.0.1", port), timeout=WAIT_SECONDS) as line:
         answer = b""

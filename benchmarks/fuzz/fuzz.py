@@ -1,14 +1,14 @@
-"""Feed made-up input to every reader: no crash, no hang, time linear in the length.
+"""Feed generated input to every reader: no crash, no hang, time linear in the length.
 
     python benchmarks/fuzz/fuzz.py                        # 30 CPU minutes in all; writes fuzz.json
     python benchmarks/fuzz/fuzz.py --minutes 1 --only story   # one reader for a minute
 
 Real inputs are changed in a few places: text by cutting, doubling, swapping and inserting pieces
 that patterns look for, JSON also by other values in its tree, bytes by other bytes. A reader may
-raise what its docstring names; any other error, and an input that takes over two CPU seconds, is
-a case. Besides, pieces are repeated to 10,000, 20,000 and 40,000 characters: the longest may take
-eight times the shortest one's time at most. Counts in fuzz.json add up from run to run, cases are
-those of the last one.
+raise the errors of its docstring; any other error, and an input that takes over two CPU seconds, is
+a case. Pieces are also repeated to 10,000, 20,000 and 40,000 characters: the longest may take at
+most eight times as long as the shortest. Counts in fuzz.json add up over runs; cases come from the
+last one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def hang(*_: object) -> None:
 
 
 def play(target: Target, data: Any, cases: list[str]) -> float:
-    """Return the CPU seconds that an input takes, and note what is wrong with it."""
+    """Return the CPU seconds that an input takes, and record its faults."""
     signal.setitimer(signal.ITIMER_VIRTUAL, HUNG)
     before = time.process_time()
     try:
@@ -142,7 +142,7 @@ def invented(target: Target, chance: random.Random) -> Any:
 
 
 def grow(target: Target, chance: random.Random, cases: list[str]) -> int:
-    """Repeat pieces to three lengths, behind the beginning of a real input."""
+    """Repeat pieces to three lengths, after the beginning of a real input."""
     data = chance.choice(target.samples)
     cut = chance.randrange(len(data) + 1)
     head, tail = data[:cut], data[cut:] * chance.randrange(2)
@@ -171,7 +171,7 @@ def grow(target: Target, chance: random.Random, cases: list[str]) -> int:
 
 
 def main() -> None:
-    """Spend the time evenly over the readers."""
+    """Divide the time evenly among the readers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0, help="of the processor, in all")
     parser.add_argument("--only", nargs="+", choices=list(TARGETS))

@@ -1,12 +1,12 @@
-"""Give commands folders, a client replies, and servers messages that a stranger made up.
+"""Give commands folders, a client replies, and servers messages from a stranger.
 
     python benchmarks/fuzz/strangers.py            # 2,000 of each kind; writes strangers.json
     python benchmarks/fuzz/strangers.py --only folders --count 100 --seed 7
     python benchmarks/fuzz/strangers.py --only openenv     # in a venv with that extra; or mcp
 
-Real ones are changed as in fuzz.py. Files of a folder also become links, pipes, folders or vanish.
-A traceback, a status of 500, more than five seconds of the processor, or a change of a file
-outside of the folder is a case. The same seed makes the same inputs.
+Real ones are changed as in fuzz.py. Files of a folder also become links, pipes or folders, or are
+removed. A traceback, a status of 500, more than five CPU seconds, or a changed file outside of the
+folder is a case. The same seed makes the same inputs.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ KINDS = {
 
 
 def main() -> None:
-    """Play so many inputs of each kind."""
+    """Play a number of inputs of each kind."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,4 +1,4 @@
-"""What is fuzzed: each reader with real inputs, and the errors that it may refuse one with."""
+"""Targets of the fuzzer: each reader with real inputs, and the errors that it may raise."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ class Target(NamedTuple):
     """A reader.
 
     Attributes:
-        read: Takes an input; bytes where the form is ``bytes``, else text.
-        form: What its inputs are: any text, a JSON value, JSON lines, bytes.
+        read: Takes an input; bytes if the form is ``bytes``, else text.
+        form: Form of its inputs: any text, a JSON value, JSON lines, bytes.
         samples: Real inputs, at least one.
-        refuses: What it may raise, by its docstring.
+        refuses: Errors that it may raise, by its docstring.
     """
 
     read: Read
@@ -359,7 +359,7 @@ TEXTS = texts()
 
 
 def answer(read: Callable[[str], Any]) -> Target:
-    """Return a reader of what a model writes."""
+    """Return a reader of a model's output."""
     return Target(read, "text", ANSWERS, (ModelError,))
 
 

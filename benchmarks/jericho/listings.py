@@ -5,10 +5,10 @@
     python -m benchmarks jericho/listings --stories FOLDER --before /tmp/before
 
 In each story a player takes listed actions at random, from a point of the walkthrough on if Jericho
-has one, and lists what is valid after each of them, as an episode does. Every story is played in a
-Python of its own, so that its end is counted. With ``--before`` some of the same states are listed
-by another version too, by turns. A line a story goes to benchmarks/jericho/listings.json; stories
-that are there with as many listings are not played again.
+has one, and lists the valid actions after each of them, as in an episode. Every story is played in
+its own Python process, so that crashes are counted. With ``--before`` another version also lists
+some of the same states, interleaved. Each story has a line in benchmarks/jericho/listings.json;
+stories that already have as many listings are not played again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ QUIET = ("look", "inventory", "wait")
 
 
 def play(story: str, count: int) -> dict[str, object]:
-    """List the valid actions of so many states; return how many were searched, and some plays."""
+    """List the valid actions of some states; return the number of searches, and some plays."""
     from gym_memory.core.errors import BackendError
     from gym_memory.games.jericho.engine import ParserEngine
 
@@ -89,7 +89,7 @@ def _cpu() -> float:
 
 
 def _in_python(call: str, story: Path, detail: object, tree: Path | None = None) -> object:
-    """Return the value of a function in a Python of its own; None if that ended."""
+    """Return the value of a function in a new Python process; None if that crashed."""
     here = {"PYTHONPATH": str(tree)} if tree else {}
     command = [sys.executable, __file__, "--call", call, str(story), json.dumps(detail)]
     done = subprocess.run(command, stdout=subprocess.PIPE, env=os.environ | here, check=False)

@@ -3,7 +3,7 @@
     python -m benchmarks jericho --story zork1.z3
     python -m benchmarks jericho --story zork1.z3 --arm "interactions explorer none" --seeds 5:7
 
-A row a job goes to benchmarks/jericho/scores.json; jobs that are there are not played again. Then
+Each job has a row in benchmarks/jericho/scores.json; finished jobs are not played again. Then
 the tables of docs/results/interactive-fiction.md are written.
 """
 
@@ -55,7 +55,7 @@ def play(story: Path, arm: str, seed: int) -> dict[str, object]:
 
 
 def main() -> None:
-    """Play what is missing, and write every row as it comes."""
+    """Play the missing jobs, and write every row at once."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--story", type=Path, required=True, help="a story file")
     parser.add_argument("--arm", nargs="+", default=ARMS, help="'protocol policy memory'")

@@ -1,13 +1,14 @@
-"""Measure how much of what walkthroughs do is among the valid actions that are listed.
+"""Measure the share of walkthrough actions that are listed as valid.
 
     python -m benchmarks jericho/walkthroughs --stories FOLDER --steps 15
 
-For each story that Jericho has a walkthrough of, steps of it are drawn that change an object. Such
-a step is found if it is listed, or a listed action leads to the same objects. A line a story goes
-to benchmarks/jericho/walkthroughs.json.
+For each story with a walkthrough in Jericho, steps that change an object are drawn. Such a step is
+found if it is listed, or a listed action leads to the same objects. Each story has a line in
+benchmarks/jericho/walkthroughs.json.
 
-Jericho knows a story by its checksum. Of another release, such as ``zork1.z3``, it has the
-walkthrough by the file's name; chance differs there, so the seed is the one with the best score.
+Jericho knows a story by its checksum. It finds the walkthrough of another release, such as
+``zork1.z3``, by the file's name; random numbers differ there, so the seed with the best score is
+used.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ QUIET = ("look", "inventory", "wait")
 SEEDS = range(1, 61)
 """Seeds to play the walkthrough of another release with."""
 PREPOSITIONS = ("in", "on", "at", "with")
-"""Words that one release wants between a verb and a thing and another does not: *jump lake*."""
+"""Words that only some releases require between a verb and a thing: *jump lake*."""
 
 
 def solution(story: Path) -> tuple[int | None, tuple[str, ...]]:
@@ -49,7 +50,7 @@ def solution(story: Path) -> tuple[int | None, tuple[str, ...]]:
 
 
 def replay(story: Path, seed: int, lines: list[str]) -> tuple[float, tuple[str, ...]]:
-    """Return the score of some actions and how they had to be worded; the end is the end."""
+    """Return the score of some actions and their required wording, up to the end of the story."""
     engine, played = ParserEngine(seed), []
     score = engine.start(story).score
     for line in lines:
@@ -69,7 +70,7 @@ def replay(story: Path, seed: int, lines: list[str]) -> tuple[float, tuple[str, 
 
 
 def measure(story: Path, steps: int) -> dict[str, object]:
-    """Return how many of some drawn steps of a story's walkthrough are found, and the misses."""
+    """Return the number of drawn walkthrough steps that are found, and the misses."""
     seed, walkthrough = solution(story)
     engine = ParserEngine(seed)
     engine.start(story)
@@ -100,7 +101,7 @@ def measure(story: Path, steps: int) -> dict[str, object]:
 
 
 def effect(engine: ParserEngine, action: str) -> bytes | None:
-    """Return the objects as an action leaves them; None if it or waiting leaves them the same."""
+    """Return the objects after an action; None if waiting has the same effect, or it has none."""
     known, begun = engine.facts_of_story, engine.save()
     trials = StateTrials(engine.machine, known.vocabulary, lambda command: True)
     regions = [known.region.of(trials.result(command).memory) for command in QUIET]

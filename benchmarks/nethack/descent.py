@@ -1,6 +1,6 @@
 """Measure score and depth of the scripted descender: room view, with memory, level view.
 
-The three rows of AriGraph's Table 1 with a script in the place of the language model: the same
+The three rows of AriGraph's Table 1 with a script instead of the language model: the same
 games, the same steps, the same policy.
 
     python -m benchmarks nethack/descent --seeds 30 --steps 500

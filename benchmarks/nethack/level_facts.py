@@ -3,13 +3,13 @@
 One game is played by the same actions under both descriptors. At the last step on every level,
 the facts that the level view states (exits, doors' states, features, things) are compared with
 
-* the room view alone, at that very step;
+* the room view alone, at the same step;
 * the live facts of a memory that saw only room views;
-* what that memory recalls at that step within the token budget.
+* the recall of that memory at that step, within the token budget.
 
 Two facts are the same when the extraction rules read the same triple. A recalled way through an
-exit counts as that exit. The script is the descender that reads the room view without memory, so
-no condition chose its way.
+exit counts as that exit. The script is the descender that reads the room view without memory, so no
+condition affects its way.
 
     python -m benchmarks nethack/level_facts --seeds 30 --steps 200
 """
@@ -113,7 +113,7 @@ def play(seed: int, steps: int, budget: int) -> Iterator[Shot]:
 
 
 def script(seed: int, steps: int) -> list[str]:
-    """Return the actions of the descender, who reads the room view alone."""
+    """Return the actions of the descender with the room view alone."""
     env = gym.make("gym_memory/NetHack-v0", view="room", memory="none", max_steps=steps)
     policy = make_policy("descender")
     obs, info = env.reset(seed=seed)

@@ -1,9 +1,9 @@
 """Measure steps a second of one core at the primitive level: one key a step.
 
-The keys are those that the descender's skills pressed in a few games, so the walk explores and
-fights; they are played again one by one as ``press key ...``. The games are played several times
-and every ten steps count with their best CPU time, for the machine may be shared; the same games
-in bare NLE (the same observations, no text) stand beside them.
+The keys come from the descender's skills in a few games, so the play includes exploring and fights;
+they are replayed one by one as ``press key ...``. The games are played several times, and every ten
+steps count with their best CPU time, because the machine may be shared. The same games in bare NLE
+(the same observations, no text) are measured beside them.
 
     OMP_NUM_THREADS=1 python -m benchmarks nethack/speed --seeds 3 --rounds 5
 """
@@ -40,7 +40,7 @@ KEYS = {10: "ctrl-j", 13: "enter", 27: "escape", 32: "space", 4: "ctrl-d"}
 
 @contextlib.contextmanager
 def noted(method: str) -> Iterator[list[int]]:
-    """Yield the list of keys that a method of the engine gets from now on."""
+    """Yield the list of keys that a method of the engine gets in the block."""
     keys: list[int] = []
     original = getattr(NetHackEngine, method)
 

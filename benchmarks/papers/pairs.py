@@ -1,9 +1,9 @@
-"""Print how each pair of CLIN's Gen-Task begins, and the archive that each of its halves got.
+"""Print the beginning of each pair of CLIN's Gen-Task, and the archive of each half.
 
     gym-memory paper clin-gentask --model MODEL --seeds 0:1 --out results/gentask
     python -m benchmarks papers/pairs results/gentask      # all texts; the table into measured.json
 
-A half is played in a test variation after the other half was learnt there: what it got is the list
+A half is played in a test variation after the other half was learnt there: its archive is the list
 of learnings in the call that writes its meta-memory.
 """
 
@@ -25,12 +25,12 @@ _LEARNT = re.compile(r"^\d+\. ", re.MULTILINE)
 
 
 class PlayedHalf(NamedTuple):
-    """One task of a pair, as it was played after the other.
+    """One task of a pair, played after the other.
 
     Attributes:
         seen: Its first observation.
-        archive: Learnings that its memory got.
-        recalled: Meta-memory that the agent got.
+        archive: Learnings in its memory's prompt.
+        recalled: Meta-memory in the agent's prompt.
     """
 
     task: str

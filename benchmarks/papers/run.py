@@ -1,12 +1,12 @@
-"""Play every published experiment at its smallest size, and check what it prints.
+"""Play every published experiment at its smallest size, and check its output.
 
     python -m benchmarks papers                        # those that were not run; minutes each
     python -m benchmarks papers clin-table1 --again    # some, once more
     python -m benchmarks papers --out results/papers   # keeps their folders there
 
-A scripted server answers for the language model, so every line has to say that it cannot be
-compared with the paper. ``$ALFWORLD_DATA``, ``$WEBSHOP_DATA`` and ``$QA_DATA`` are used if set.
-Writes measured.json after each experiment; if interrupted, run the command again: it continues.
+A scripted server replaces the language model, so every line must say that it is not comparable with
+the paper. ``$ALFWORLD_DATA``, ``$WEBSHOP_DATA`` and ``$QA_DATA`` are used if set. Writes
+measured.json after each experiment; if interrupted, run the command again: it continues.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gym_memory.testing.chat.server import ScriptedServer
 
 SMALLEST = "--seeds 0:1 --max-steps 2 --train-steps 40 --workers 1"
 PORT = 8141
-"""The address is part of a results folder, which goes on only with the same one."""
+"""Port; a results folder can be continued only with the same address."""
 _COUNT = re.compile(r"^0 of (\d+) lines can be compared with the paper's numbers\.(.*)$", re.M)
 _STEPS = "Steps of an episode: at most 2."
 _PAPER_ALONE = "published"
@@ -34,7 +34,7 @@ _WHO = ("answered by scripted rules", "answered by none")
 
 
 def played(name: str, out: Path, url: str) -> dict[str, Any]:
-    """Run an experiment; return its seconds, its lines, and what it says or what is wrong."""
+    """Run an experiment; return its seconds, its lines, and its statement or error."""
     words = f"--model scripted --base-url {url} {SMALLEST} --out {out / name}".split()
     began = time.monotonic()
     done = subprocess.run(
@@ -60,7 +60,7 @@ def played(name: str, out: Path, url: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run what was not run; keep and print what came of it."""
+    """Run the missing experiments; keep and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="Experiments; none for all.")
     parser.add_argument("--again", action="store_true", help="Run those that were run before, too.")

@@ -1,4 +1,4 @@
-"""Measure what texts that lie do to memories: false facts believed, planted items acted upon.
+"""Measure the effect of false texts on memories: facts believed, planted items acted upon.
 
 An agent cooks in a real game whose first room holds a note, blank or with an attack of
 `gym_memory/evaluate/harm`. For stale facts it fetches things, one of which is moved out of its
@@ -35,7 +35,7 @@ EVERY = [
     *("arigraph", SEEN, "none", "present", "history", "rag", "summary", "stma", "simulacra"),
     *("amem", "clin", "reflexion", "ldm2", "oracle"),
 ]
-"""Twelve memories, that which distrusts texts, and the floor that knows what is true."""
+"""Twelve memories, the one that distrusts texts, and the oracle as a floor."""
 _SHARES = ("lost", "believed", "recalled", "acted upon")
 _LOSS = 0.1
 """Share of the score from which a loss to one text is named."""
@@ -45,7 +45,7 @@ _WATCHED = f"{import_plugin('gym_memory.evaluate.rank.watched')}:DeceivedMemory"
 
 
 def play(memory: str, attack: Attack, acts: Sequence[str], seed: int) -> dict[str, Any]:
-    """Play a game, or two trials of it; return the score, what was believed, recalled and done."""
+    """Play a game, or two trials of it; return the score, and the beliefs, recalls and actions."""
     name, settings = Spec(attack.env).parts
     below = AttackedGame(ENVIRONMENTS.get(name)(**settings), attack)
     env = MemoryObservation(below, Spec.of(_WATCHED, {"of": memory}))
@@ -71,7 +71,7 @@ def free_games() -> list[Attack]:
 def rows_of(
     given: argparse.Namespace, lies: Sequence[Attack], free: Sequence[Attack]
 ) -> list[dict[str, Any]]:
-    """Return all rows of the file; first play those that it lacks, and add them to it."""
+    """Return all rows of the file; first play and add the missing ones."""
     acts: dict[str, dict[str, None]] = defaultdict(dict)
     for attack in (*lies, *elsewhere(lies, free)):
         acts[attack.env].update(dict.fromkeys(attack.acts))
@@ -203,7 +203,7 @@ def _share_believed(
 def _means(
     cells: dict[tuple[Any, ...], dict[str, Any]], memory: str, attack: Attack
 ) -> tuple[float, ...]:
-    """Return what an attack does to a memory, in the order of ``_SHARES``."""
+    """Return the effects of an attack on a memory, in the order of ``_SHARES``."""
     effects = [own for _, own in _effects(cells, memory, [attack])]
     return tuple(sum(values) / len(effects) for values in zip(*effects, strict=True))
 
@@ -211,7 +211,7 @@ def _means(
 def _headline(
     cells: dict[tuple[Any, ...], dict[str, Any]], memories: Sequence[str], texts: Sequence[Attack]
 ) -> str:
-    """Say which text deceives most, and which memories lose to which text."""
+    """Return sentences on the most deceptive text, and on the losses of memories to texts."""
     means = {(m, text.name): _means(cells, m, text) for m in memories for text in texts}
     worst = max((text.name for text in texts), key=lambda n: sum(means[m, n][1] for m in memories))
     fooled = [f"`{m}` {means[m, worst][1]:.2f}" for m in memories if means[m, worst][1]]
@@ -322,7 +322,7 @@ def _cell(estimate: intervals.Estimate, digits: int = 2) -> str:
 
 
 def main() -> None:
-    """Play what is missing, then write the page."""
+    """Play the missing games, then write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--memories", nargs="+", default=EVERY)
     parser.add_argument("--seeds", type=int, default=6, help="games a cell; 0 plays none")

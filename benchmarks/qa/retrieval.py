@@ -3,16 +3,16 @@
 Every question is played in ``MultiHopQA``: all passages are read in the order of the file, then
 ``look`` is the step at which the memory recalls, with the question as the policy's focus.
 
-* ``recall@k``: share of the supporting passages among the first k observations recalled (a budget
-  that cuts nothing). ``all@5``: share of questions with all of them among the first five.
-* ``facts@1000``: share of the supporting sentences that stand whole in what the memory shows
-  within 1,000 tokens. ``answer@1000``: share of questions whose answer stands there as well.
-* ``recall@5 by half``: of the first and the second half of the file. The first was looked at while
-  ``episodic_score=relevance`` was made, the second was not.
-* ``ms``: CPU milliseconds a question for all updates and the recall at 1,000 tokens, the texts'
-  vectors taken from the cache that a first pass filled.
+* ``recall@k``: share of the supporting passages among the first k observations recalled (an
+  unlimited budget). ``all@5``: share of questions with all of them among the first five.
+* ``facts@1000``: share of the supporting sentences that are whole in a recall of 1,000 tokens.
+  ``answer@1000``: share of questions with their answer in it.
+* ``recall@5 by half``: of the first and the second half of the file. ``episodic_score=relevance``
+  was developed on the first half only.
+* ``ms``: CPU milliseconds a question for all updates and the recall at 1,000 tokens, with the
+  texts' vectors cached by a first pass.
 
-Run (the sets that are not here are left out; shared data is no part of the project)::
+Run (missing sets are left out)::
 
     OMP_NUM_THREADS=1 python benchmarks/qa/retrieval.py --out benchmarks/qa/retrieval.json \
         --file hotpotqa=hotpot_100.jsonl --file musique=musique_100.jsonl
@@ -120,7 +120,7 @@ def measure(label: str, path: str | None) -> dict[str, Any]:
 
 
 def read(env: MemoryObservation, task_id: str) -> str:
-    """Read every passage, look at the question; gives what the memory then shows."""
+    """Read every passage, look at the question; return the recall."""
     obs, _ = env.reset(seed=0, options={"task_id": task_id})
     while "read next" in obs["valid_actions"]:
         obs, *_ = env.step("read next")

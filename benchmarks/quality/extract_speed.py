@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/quality/extract_speed.py --out extract_speed.json
 
 Random play of a few games is recorded, then read again, episode by episode into an empty graph.
-*cold*: no sentence of the episode was ever read before. *warm*: the same episode once more, as in
-training, where games come again. Microseconds a step, the graph's own time excluded.
+*cold*: no sentence of the episode was read before. *warm*: the same episode once more, as in
+training, where games repeat. Microseconds a step, the graph's own time excluded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Measure updates a CPU-second of the GATA-like learner and of DRRN, at their own settings.
 
-Fills both replays with the same games of Cooking, played at random but with a liking for taking
-things, so that some 30 actions are valid on average; then updates in turns, so that a busy machine
-is busy for both. Run in the root of the repository::
+Fills both replays with the same games of Cooking, played at random with a preference for taking
+things, so that some 30 actions are valid on average. Updates are interleaved, so that the load of
+the machine affects both. Run in the root of the repository::
 
     OMP_NUM_THREADS=1 python -m benchmarks rl/gata_speed
 

@@ -4,8 +4,8 @@
     python -m benchmarks rl/million drrn arigraph 0  # one learner, memory and seed
 
 100 training games; 20 valid ones every 25,000 steps. The best player then plays the 100 games of
-``held_out`` once. One thread plays and learns. If interrupted, run it again: the training goes on,
-and its minutes by the clock are lost. It writes ``million.json`` beside this file.
+``held_out`` once. One thread plays and learns. If interrupted, run it again: the training
+continues, without its wall time. It writes ``million.json`` beside this file.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Clone a linear policy on the features from a few episodes: what are the features worth?
+"""Clone a linear policy from a few episodes, to measure the worth of the features.
 
-The planner, which goes by AriGraph whatever the learner is shown, plays 1, 5 or 20 training games.
-A linear policy, one weight a feature of an action, learns to choose what it chose, and plays the
-test games greedily, 100 steps a game. No reward is seen, nothing is explored: what such a policy
-can do is in the features. Run in the root of the repository::
+The planner, always with AriGraph, plays 1, 5 or 20 training games. A linear policy, with one weight
+per feature of an action, learns its choices, and plays the test games greedily, 100 steps a game.
+There are no rewards and no exploration, so the score comes from the features. Run in the root of
+the repository::
 
     OMP_NUM_THREADS=1 python benchmarks/rl/probe.py --level rl-4
 
@@ -36,13 +36,13 @@ ARMS = (
     ("arigraph", "related"), ("arigraph", "plain"), ("arigraph", "rendered"),
     ("present", "plain"), ("history", "plain"), ("none", "plain"),
 )  # fmt: skip
-"""Memories, and what is made of their facts."""
+"""Memories, with the use of their facts."""
 DEMONSTRATIONS = (1, 5, 20)
 TEST_GAMES, TEST_STEPS = 20, 100
 
 
 class Shown(NamedTuple):
-    """A state of a demonstration: the features of each action, and which one was chosen."""
+    """A state of a demonstration: the features of each action, and the chosen one."""
 
     actions: tuple[tuple[str, ...], ...]
     label: int
@@ -64,7 +64,7 @@ def demonstrate(
             obs, _, terminated, truncated, info = env.step(obs["advice"])
             over = terminated or truncated
     env.close()
-    # Which names are common is known only now.
+    # Common names are known only now.
     return lexicon, [
         Shown(describe(obs, lexicon, facts=facts).actions, label) for obs, label in played
     ]
@@ -166,7 +166,7 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Play what is missing, write the table."""
+    """Play the missing games, write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--level", default="rl-4")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="draws of training games")

@@ -1,4 +1,4 @@
-"""Train SB3's MaskablePPO and PPO on Cooking rl-4 with a memory, and with none.
+"""Train SB3's MaskablePPO and PPO on Cooking rl-4 with and without a memory.
 
     OMP_NUM_THREADS=1 python benchmarks/rl/sb3.py               # all arms
     OMP_NUM_THREADS=1 python benchmarks/rl/sb3.py none 0        # one arm and seed

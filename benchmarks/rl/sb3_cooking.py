@@ -7,8 +7,8 @@ and by sampling. ``random`` plays the same test games. Run in the root of the re
 
     OMP_NUM_THREADS=1 python benchmarks/rl/sb3_cooking.py
 
-It writes ``sb3_cooking_<level>.json`` beside this file, curves included. A model that is in the
-file already is not trained again.
+It writes ``sb3_cooking_<level>.json`` beside this file, curves included. A model in the file is not
+trained again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 class Headed(Policy):
-    """Plays a model whose head has a weight vector for each number."""
+    """A player of a model whose head has a weight vector for each number."""
 
     name = "headed"
 

@@ -1,8 +1,8 @@
-"""Measure where the time of DRRN's training goes, in CPU seconds of one thread.
+"""Measure the time of each part of DRRN's training, in CPU seconds of one thread.
 
-Trains for some thousand steps on Cooking rl-1 and takes the time of each part: the game with its
-valid actions, the memory, features, decisions, updates. One run with each memory, in turns, so
-that a busy machine is busy for all. Run in the root of the repository::
+Trains for some thousand steps on Cooking rl-1 and measures the time of each part: the game with its
+valid actions, the memory, features, decisions, updates. The runs of all memories are interleaved,
+so that the load of the machine affects all. Run in the root of the repository::
 
     OMP_NUM_THREADS=1 python -m benchmarks rl/speed
 
@@ -38,7 +38,7 @@ class Course:
         self.spent = dict.fromkeys(("reset", "step", "features", "act", "store", "update"), 0.0)
         self.steps = self.actions = self.game = 0
         for game in range(GAMES):
-            # What a process does once for a game, no matter which plays it first, is not timed.
+            # Work that a process does once per game is not timed.
             self.envs[0].reset(seed=game)
         self.shown: list[Any] = [self.reset(env) for env in self.envs]
 

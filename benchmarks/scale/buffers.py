@@ -1,14 +1,14 @@
 """Measure search in 10,000 of a million facts by what the server keeps in its buffers.
 
-The server scans a partition's vectors: some 800 pages. Where they lie in its own buffers
-(`shared_buffers`, 128 MB by default) the scan is arithmetic; where they do not, as
-much again goes into reading them from the system. A million facts in 100 partitions (20 of them
-made, the others with the same texts) are put there by COPY and searched by turns, so that no
-partition is asked twice before all others were.
+The server scans a partition's vectors: some 800 pages. If they are in its own buffers
+(`shared_buffers`, 128 MB by default), the scan is arithmetic; if not, reading them from the system
+takes as long again. A million facts in 100 partitions (20 of them made, the others with the same
+texts) are inserted by COPY and searched in turn, so that each partition is searched once before any
+is repeated.
 
     python -m benchmarks scale/buffers
 
-Writes benchmarks/measured.json; see facts.py for what the figures are.
+Writes benchmarks/measured.json; facts.py explains the figures.
 """
 
 from __future__ import annotations

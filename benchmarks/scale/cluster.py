@@ -1,7 +1,7 @@
-"""Play 200 episodes on a Ray cluster of three nodes, one of which is taken away midway.
+"""Play 200 episodes on a Ray cluster of three nodes, one of which is killed midway.
 
 The nodes are three raylets on this machine. The episodes are those of the same command with
-`--workers 2`: played once, none lost, none doubled, the same but for their clocks.
+`--workers 2`: played once, none lost, none doubled, the same except for times.
 
     python -m benchmarks scale/cluster
 

@@ -1,16 +1,16 @@
 """Measure search among a million facts and in a partition of 10,000, in process and by a server.
 
-A hundred partitions of 10,000 facts with names of their own, encoded by the hash encoder (256
+A hundred partitions of 10,000 facts with different names, encoded by the hash encoder (256
 numbers), are appended to a PostgreSQL server through `FactStore`, and searched there by SQL: one
 partition by an exact scan, all by the index. The same vectors are searched in this process by
-`VectorIndex`; what its sketches find is compared with a scan of all rows. A partition is loaded as
-a replica and queried through AriGraph's own recalls, and an episode of 50 steps is added to it.
+`VectorIndex`; the finds of its sketches are compared with a scan of all rows. A partition is loaded
+as a replica and queried through AriGraph's own recalls, and an episode of 50 steps is added to it.
 
     python -m benchmarks scale/facts --partitions 100
 
-Writes benchmarks/measured.json. Milliseconds are wall clock (and CPU of this process) on a
-shared two-core machine, one numeric thread; query texts are new ones, the time to encode them is
-in the figures.
+Writes benchmarks/measured.json. Milliseconds are wall clock (and CPU of this process) on a shared
+two-core machine, one numeric thread; query texts are new, and the figures include the time to
+encode them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Simulate a thousand workers on one server from measured figures.
 
-Every worker plays episodes by turns: it asks for what is new in its partition, plays, and appends
-what it learnt. Reads and appends take a core of the server each for the CPU time that was
-measured; appends to one partition wait for each other. What comes out is how long they wait.
+Every worker repeats three steps: it reads the news of its partition, plays an episode, and appends
+what it learnt. Reads and appends each take a core of the server for the measured CPU time; appends
+to one partition wait for each other. The result is the waiting time.
 
     python -m benchmarks scale/thousand
 
@@ -56,7 +56,7 @@ def main() -> None:
     facts = measured("scale/facts")["server"]
     stores = measured("scale/writers")["postgresql"]
     read = facts["refresh_replica"]["fastest_tenth_ms"] / 1e3
-    append = STATEMENTS * 2 / stores["records_per_second"]  # two cores were all there was
+    append = STATEMENTS * 2 / stores["records_per_second"]  # the machine had two cores
     rows = []
     for partitions in (1000, 100, 10, 1):
         for play in (0.5, 5.0, 60.0):

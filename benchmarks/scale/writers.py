@@ -1,4 +1,4 @@
-"""Write to one store with eight writers, in a file and on a server: nothing lost or doubled.
+"""Write to a store with eight writers, in a file and on a server; check for lost records.
 
 Each writer stores its records one transaction a record and, every 50 records, recalls the latest
 20 of its namespace. Then a writer of batches is killed with signal 9 in the middle, and the store
@@ -101,7 +101,7 @@ def spread(values) -> dict:
 
 
 def kill(place: str, times: int) -> dict:
-    """Kill a writer of batches, again and again; whole batches stay, and all reported ones."""
+    """Kill a writer of batches repeatedly; check that batches are whole and none is lost."""
     reported = 0
     for n in range(times):
         Store(place).delete("killed")

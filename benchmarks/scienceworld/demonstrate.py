@@ -1,9 +1,9 @@
-"""Record demonstrations for the imitator: solutions of train variations, as an agent sees them.
+"""Record demonstrations for the imitator: solutions of train variations.
 
-Plays the solution of some train variations of each of CLIN's 18 tasks and records what the agent
-sees, with a ``look around`` after every room that it walks into (which takes no time in the
-world). Variations are spread over the train split. What the file holds already is left out, so the
-same command goes on with a run that was stopped.
+Plays the solution of some train variations of each of CLIN's 18 tasks and records the agent's
+observations, with a ``look around`` after every move to a room (which takes no time in the world).
+Variations are spread over the train split. Episodes in the file are skipped, so the same command
+continues a stopped run.
 
     python benchmarks/scienceworld/demonstrate.py --a-task 9 \\
         --out gym_memory/baselines/rules/scienceworld/demonstrations.jsonl.gz
@@ -31,7 +31,7 @@ LOOK = "look around"
 def spread(task: str, turn: int) -> int | None:
     """Return the train variation of a turn: first, last, middle, then between these.
 
-    None where the train split has fewer variations than that.
+    None if the train split has fewer variations.
     """
     numbers = catalog.variations(task, "train")
     chosen: list[int] = []
@@ -48,7 +48,7 @@ def spread(task: str, turn: int) -> int | None:
 
 
 def demonstrate(env: gym.Env[Any, Any], task_id: str) -> bool:
-    """Play the solution of a task; returns whether it won."""
+    """Play the solution of a task; return True if it won."""
     _, info = env.reset(options={"task_id": task_id})
     done = False
     for action in ("", *env.get_wrapper_attr("oracle")().walkthrough):

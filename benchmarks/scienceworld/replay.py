@@ -8,8 +8,8 @@ For ten tasks a recorded play (the engine's solution, or random valid actions) i
   and the listing of the second is kept from the random numbers of its world, so that it can be
   compared (see ``gym_memory/games/scienceworld/engine.py``);
 * the package's ``ScienceWorldEnv.step``, the adapter with valid actions at every step, and
-  without, in turn in one run: CPU seconds of Python and Java together, loading left out, after
-  one round that is thrown away.
+  without, interleaved in one run: CPU seconds of Python and Java together, without loading, after
+  one discarded round.
 
     python -m benchmarks scienceworld/replay same
     python -m benchmarks scienceworld/replay speed
@@ -49,7 +49,7 @@ RANDOM_STEPS = 40
 
 
 class Server:
-    """The engine's own server, as it comes in the package, made repeatable."""
+    """The engine's own server from the package, made deterministic."""
 
     def __init__(self, engine: ScienceWorldEngine):
         self._jvm = engine.gateway.jvm
@@ -90,7 +90,7 @@ def plays(env: ScienceWorld, task: str, variation: int) -> dict[str, list[str]]:
 
 
 def _sensible(actions: tuple[str, ...]) -> list[str]:
-    """Leave out most wirings, nine in ten of all choices, and a focus, which may end the play."""
+    """Leave out most wirings, nine in ten of all choices, and any focus, which may end play."""
     dull = ("connect", "disconnect", "focus", "mix", "reset", "wait")
     return [a for a in actions if not a.startswith(dull)] or list(actions)
 

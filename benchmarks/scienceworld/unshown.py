@@ -2,10 +2,10 @@
 
     python -m benchmarks scienceworld/unshown
 
-Four dev variations a task, 50 steps, beside two controls on the same episodes: one that does
-nothing but look around, and seeded chance among the valid actions, which are shown to it alone.
-Differences are of scores in [0, 1] with a wrong focus, -100, counted as 0; their intervals take
-the task as the unit. ``--seeds 0:2`` are the variations that the imitator was developed on.
+Four dev variations a task, 50 steps, beside two controls on the same episodes: one that only looks
+around, and a seeded random choice among the valid actions, which only this control sees.
+Differences are of scores in [0, 1] with a wrong focus, -100, counted as 0; their intervals take the
+task as the unit. The imitator was developed on the variations of ``--seeds 0:2``.
 """
 
 from __future__ import annotations

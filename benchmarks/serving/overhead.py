@@ -1,8 +1,8 @@
-"""Measure what the OpenEnv server adds to a step of the bare environment; writes measured.json.
+"""Measure the time that the OpenEnv server adds to a step; write measured.json.
 
 Server, client and bare environment are in one process and play the same commands, so that the CPU
-time of the process is that of the whole way. Each step's wall time is the least of the repeats,
-which takes out what other processes on the machine did.
+time of the process covers both. Each step's wall time is the minimum of the repeats, which removes
+the effect of other processes.
 
     python -m benchmarks serving/overhead
 """

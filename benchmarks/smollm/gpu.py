@@ -4,7 +4,7 @@
     python -m benchmarks smollm/gpu train --device cuda   # on the GPU: adapters, 10 MB each
     python -m benchmarks smollm/gpu play                  # here: unseen games
 
-The planner plays the training games, half of the walks with a tenth of the actions by chance, and
+The planner plays the training games, half of the walks with a tenth of random actions, and
 labels each state; the model sees the state with the memory of its arm. ``train`` needs no
 environment. Memories of experience learn and play in streams of 15 games, five of them shown by the
 walkthrough. ``gpu.jsonl`` has a row a training; ``agents/models.jsonl.gz`` the games of rl-2,
@@ -36,7 +36,7 @@ ON_CPU = 320
 
 
 class Arm(NamedTuple):
-    """A model to train: its level, its memory, and how many times each game is walked."""
+    """A model to train: its level, its memory, and the number of walks per game."""
 
     level: str
     memory: str

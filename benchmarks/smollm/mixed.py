@@ -5,8 +5,8 @@ The model never sees a memory's name; its labels come from the planner. Its adap
     OMP_NUM_THREADS=1 nice python -m benchmarks smollm/mixed     # resumes if interrupted
     python benchmarks/tables.py
 
-``mixed.jsonl`` has a line for the training, then in each game one for each memory, which begins it
-empty. If stopped, the table has the games that all memories have.
+``mixed.jsonl`` has a line for the training, then for each game one per memory, which starts empty.
+After an interruption, the table has the games that all memories have played.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class WholePrompts(LmLearner):
 
 
 class Reader(Lm):
-    """A player by the trained model, which decides once in equal states."""
+    """A player with the trained model, which decides equal states once."""
 
     learner_class = WholePrompts
 
@@ -57,7 +57,7 @@ class Reader(Lm):
 
 
 def main() -> None:
-    """Train once, then play what is missing."""
+    """Train once, then play the missing games."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("results/smollm-mixed"))
     folder = parser.parse_args().out

@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/smollm/speed.py > benchmarks/smollm/speed.json
 
 One prompt of about 460 tokens, the same with a new turn after 100, 200, ... of them (as at the next
-step of an episode), and twelve actions. All in one process, one thread, each way twice, the
-smaller number.
+step of an episode), and twelve actions. All run in one process and thread, each way twice; the
+smaller number counts.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
     python -m benchmarks state_truth                      # all worlds, as in the table
     python -m benchmarks state_truth --world zork1 --steps 500 --wrong 20
 
-Judged are live facts of five relations: what a thing is in or on, what is carried, and whether a
-thing is open or closed, or locked. *Judged* counts those whose subject the engine knows, *true* is
-the share that the engine confirms, also for each relation, *pairs* counts facts alive at once that
-exclude each other.
-Episodes are played by a wanderer that moves, looks, and takes, drops, opens and closes what the
-memory knows to be near; every second one in a story begins with a part of its walkthrough.
+Facts of five relations are judged: things in or on others, things carried, and things that are
+open, closed or locked. *Judged* counts those whose subject the engine knows, *true* is the share
+that the engine confirms, also for each relation, *pairs* counts facts alive at once that exclude
+each other. A wanderer plays the episodes: it moves, looks, and takes, drops, opens and closes
+things that the memory knows to be near. Every second episode of a story begins with a part of its
+walkthrough.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ WORLDS = {
 }
 """World to its story file, or to the settings of its environment."""
 SELVES = ("cretin", "you", "yourself", "self", "me")
-"""What stories call the player's object."""
+"""Names of the player's object in stories."""
 EPISODE = 200
 STATUS_LINE = re.compile(r"\A>.*\n")
-"""Of the turn before, where jericho does not know the release of a story."""
+"""Facts of the turn before, for stories of a release that jericho does not know."""
 
 
 class Engine(NamedTuple):
-    """What is true: the places of each name, perhaps of several things, and their states."""
+    """The truth: the places of each name, which several things may share, and their states."""
 
     places: dict[str, set[tuple[str, str]]]
     states: dict[tuple[str, str], set[str]]
@@ -82,7 +82,7 @@ RELATIONS = ("is in", "is on", "carried", "open or closed", "locked")
 
 
 def relation_of(fact: Triple) -> str:
-    """Return what a fact is about, one of :data:`RELATIONS`."""
+    """Return the relation of a fact, one of :data:`RELATIONS`."""
     if fact.relation == "is":
         return "locked" if STATES[fact.object] == "lock" else "open or closed"
     if fact.object == INVENTORY or fact.relation == "is carried by":
@@ -123,7 +123,7 @@ def pairs_alive(graph: TemporalGraph) -> Iterator[tuple[Triple, Triple]]:
 
 
 class Watch:
-    """A count of what the engine confirms, step by step."""
+    """A count of confirmed facts, step by step."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -158,7 +158,7 @@ class Watch:
 
 
 class Wanderer:
-    """A player that moves, looks, and handles what the memory knows to be near."""
+    """A player that moves, looks, and handles things that the memory knows to be near."""
 
     def __init__(self, seed: int):
         self._random = random.Random(seed)
@@ -228,7 +228,7 @@ class Story:
         return max(moved, key=lambda n: (self.names[n] in SELVES, moved[n]))
 
     def _find_open_bit(self) -> int:
-        """Return the bit that opening sets most often on the way of the walkthrough."""
+        """Return the bit that opening sets most often along the walkthrough."""
         set_by: Counter[int] = Counter()
         self.env.seed(self.seed)
         self.env.reset()
@@ -279,7 +279,7 @@ def _meant(name: str, spoken: tuple[str, ...]) -> list[int]:
 
 
 def _spoken_as(places: set[tuple[str, str]], names: set[str]) -> set[tuple[str, str]]:
-    """Add the other names by which a memory may call a holder."""
+    """Add the other names of a holder in memories."""
     more = set(places)
     for relation, holder in places:
         for name in names:

@@ -1,11 +1,11 @@
-"""Measure what memories of experience are worth over a stream of tasks, and elsewhere.
+"""Measure the worth of memories of experience over a stream of tasks, and in other worlds.
 
 Four parts: ``alfworld`` and ``scienceworld`` play a stream in three orders, ``grid`` learns in one
 world and is tested in all five, ``types`` does so with the six types of household tasks. The
 scripted learner acts on its observation alone. All memories have the same budget and show the
-present trial in the same way (``history``), so they differ in their items alone. ``placebo`` spoils
-one thing about the items of ``memrl``: exchanged actions, actions of another world, the raw actions
-of the same episodes, or shuffled outcomes.
+present trial in the same way (``history``), so they differ in their items alone. ``placebo``
+corrupts one part of the items of ``memrl``: exchanged actions, actions of another world, the raw
+actions of the same episodes, or shuffled outcomes.
 
     python -m benchmarks streams                   # all parts; killed, the command goes on
     python -m benchmarks streams grid --memory none
@@ -57,7 +57,7 @@ def memories() -> dict[str, str]:
 
 
 def config(part: str, names: list[str]) -> RunConfig:
-    """Return what a part plays."""
+    """Return the jobs of a part."""
     envs, settings, orders = PARTS[part]
     known = memories()
     return RunConfig(
@@ -71,7 +71,7 @@ def config(part: str, names: list[str]) -> RunConfig:
 
 
 def main() -> None:
-    """Play the parts; each memory has a folder, so that a further one plays nothing again."""
+    """Play the parts; each memory has a folder, so that a new one repeats nothing."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; default: all")
     parser.add_argument("--memory", action="append", choices=memories(), help="default: all")

@@ -1,8 +1,8 @@
 """Train one reader on many memories mixed, and play each memory with it and with the planner.
 
 The reader is the transformer of ``baselines/rl/text.py``. It sees the rendered text of a memory,
-never its name, and its labels come from the planner; it shares no rule with it. So the table says
-whether the order of memories by the planner holds for a model that reads::
+never its name, and its labels come from the planner; it shares no rule with it. So the table shows
+whether the planner's order of memories holds for a model that reads::
 
     OMP_NUM_THREADS=1 nice python -m benchmarks text/mixed     # resumes if interrupted
     python benchmarks/tables.py
@@ -32,7 +32,7 @@ LEVEL, BUDGET, STEPS, TEST_GAMES = "rl-3", 500, 2400, 20
 
 
 def train(folder: Path) -> dict[str, Any]:
-    """Train the reader; return what it came to."""
+    """Train the reader; return the result."""
     s = TextSettings(update_every=2, beta_steps=STEPS)
     arena = Arena(GAMES[LEVEL], Mixture.name, BUDGET, "valid", MAX_STEPS, s.teacher_memory)
     how = TrainSettings(
@@ -48,7 +48,7 @@ def train(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Train once, then play what is missing."""
+    """Train once, then play the missing games."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("results/mixed"))
     folder = parser.parse_args().out

@@ -3,11 +3,10 @@
     OMP_NUM_THREADS=1 nice -n 10 python benchmarks/text/run.py
     python benchmarks/tables.py                      # README.md's table of what is finished
 
-Every arm is trained by the same teacher (the planner, which goes by a memory of its own), for the
-same number of steps and updates and with no reward, on the first 100 training games; what differs
-is the memory that it reads. It then plays the first test games, greedily and by sampling. An arm
-that is in ``arms.jsonl`` is not played again, and one that was broken off goes on: the order is
-that of importance.
+Every arm is trained by the same teacher (the planner with its own memory), for the same number of
+steps and updates and without reward, on the first 100 training games; only the memory that it reads
+differs. It then plays the first test games, greedily and by sampling. An arm in ``arms.jsonl`` is
+not played again, and an interrupted one continues; the most important arms come first.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ LONGEST = ("rl-4", "hunt", "rl-3")
 """Levels trained for 4,800 steps too."""
 UNHINTED = ("rl-4 without hint", "rl-3 without hint")
 SHORTER = ("stma-2", "medium", "hunt, voices")
-"""Levels trained for 2,400 steps, for their curves alone."""
+"""Levels trained for 2,400 steps, only for their curves."""
 GAMES = {
     "rl-4": "Cooking?level=rl-4&gata_actions=true",
     "hunt": "TreasureHunt?level=easy",
@@ -49,7 +48,7 @@ MAX_STEPS = 60
 
 
 class Arm(NamedTuple):
-    """What is trained and played."""
+    """An arm: its training and its test games."""
 
     game: str
     memory: str

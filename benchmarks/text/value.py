@@ -2,8 +2,8 @@
 
 The reader looks one step ahead: it takes the valid action with the highest value, a linear function
 of hashed n-grams around the action's words in the observation and in the rendered memory. The value
-is learned from returns of exploring episodes in training games, with the memories mixed. Neither
-the planner, nor its labels, nor its parsers take part; the reader itself remembers nothing::
+is learned from returns of exploring episodes in training games, with the memories mixed. It uses
+neither the planner, its labels nor its parsers; the reader itself has no memory::
 
     OMP_NUM_THREADS=1 nice python -m benchmarks text/value     # resumes if interrupted
     python benchmarks/tables.py
@@ -38,17 +38,17 @@ WORLDS = (
     *("Cooking?level=rl-3&max_steps=50", "Cooking?level=rl-4&max_steps=50"),
     *("TreasureHunt?level=easy&max_steps=60", "Cleaning?level=voices-room"),
 )
-"""Worlds in which it learns something; in Fetch it does not."""
+"""Worlds in which it learns; it does not learn in Fetch."""
 BUDGET, EPISODES, TEST_GAMES = 500, 1600, 10
 SIZE = 1 << 20
-"""Weights: hashed n-grams share them where they collide."""
+"""Number of weights, which colliding n-grams share."""
 DISCOUNT, RATE, LEAST = 0.9, 0.3, 0.1
 """Discount of a reward a step later, step size, and the last share of random actions."""
 _WORD = re.compile(r"[a-z0-9][\w'-]*|[-=>\[\]:;,.]")
 _PART = re.compile(r" (?:from|on|in|into|with|to|onto|at) ")
 _NEAR = (-3, -2, -1, 1, 2, 3)
 _MOST = 6
-"""Mentions of a name in a text that are read, the last ones."""
+"""Most mentions of a name to read, the last ones."""
 
 Features = NDArray[np.int64]
 
@@ -125,7 +125,7 @@ class ValueReader(Policy):
         self._taken, self._rewards = [], []
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
-        """Return the best action; of equal ones a random one."""
+        """Return the best action; break ties at random."""
         actions = obs["valid_actions"]
         found = features(obs, self._world)
         values = [self.weights[of].mean() for of in found]
@@ -138,11 +138,11 @@ class ValueReader(Policy):
         return actions[chosen]
 
     def update(self, transition: Transition) -> None:
-        """Note a reward."""
+        """Record a reward."""
         self._rewards.append(transition.reward)
 
     def learn(self) -> None:
-        """Move the values of the episode's actions towards what followed them."""
+        """Move the values of the episode's actions towards their returns."""
         value = 0.0
         for of, reward in zip(reversed(self._taken), reversed(self._rewards), strict=True):
             value = reward + DISCOUNT * value
@@ -160,7 +160,7 @@ def episode(world: str, memory: str, split: str, policy: Policy, seed: int) -> f
 
 
 def train(reader: ValueReader, kept: Path) -> dict[str, Any]:
-    """Train the reader from where it stopped; return what it came to."""
+    """Train the reader, or continue its training; return the result."""
     known: dict[str, Any] = {"seconds": 0.0, "scores": []}
     if kept.exists():
         with np.load(kept, allow_pickle=False) as found:
@@ -192,7 +192,7 @@ def play(memory: str, policy: Policy) -> list[float]:
 
 
 def main() -> None:
-    """Train once, then play what is missing with both readers."""
+    """Train once, then play the missing games with both readers."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("results/value.npz"))
     kept = parser.parse_args().out

@@ -3,10 +3,10 @@
     python benchmarks/textworld_scores/scores.py --games 50
 
 Games of TextWorld's own challenges, made as ``tw-make`` makes them. Each is played to the end by
-its walkthrough (*won*), left halfway for random commands (*cut*), and, where that can be, lost by
-eating an ingredient (*lost*), under names that begin with ``tw-`` (TextWorld's default, which
-Jericho takes for a game that it knows) and others, with and without the .json beside it. The stock
-engine (``textworld.start``) plays the same commands on the same file.
+its walkthrough (*won*), continued at random from halfway (*cut*), and, if possible, lost by eating
+an ingredient (*lost*), under names with the prefix ``tw-`` (TextWorld's default, which Jericho
+treats as a known game) and others, with and without the .json beside it. The stock engine
+(``textworld.start``) plays the same commands on the same file.
 """
 
 from __future__ import annotations

@@ -2,12 +2,11 @@
 
     python benchmarks/voices/readers.py --out benchmarks/voices/readers.json
 
-Reads the notes of planned hunts (``TreasureHunt?level=voices-*``), each on its own. What a note was
-written to say is right: which key opens which lock and, where that is said, what room the lock
-stands in, what the key is in or on and where that stands. Twice: of names that nobody has seen
-(the words alone say what they are), and of names that are known from play. ``rare`` puts nouns in
-the place of the split's own that are in no list of the rules (*the pewter larnax*, *the Spindle of
-Bone*, *Narthex 4*). Prints numbers only, so that it may be run on the test split.
+Reads the notes of planned hunts (``TreasureHunt?level=voices-*``), each on its own. The planned
+facts of a note are right: the key of a lock and, if stated, the room of the lock, the holder of the
+key and its room. Each note is read twice: with unseen names, and with names known from play.
+``rare`` replaces the split's nouns by nouns that are in no list of the rules (*the pewter larnax*,
+*the Spindle of Bone*, *Narthex 4*). Prints numbers only, so that it may be run on the test split.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ Fact = tuple[str, str, str]
 
 
 def stated(link: KeyAndLock, rooms: Mapping[Any, voices.Name]) -> set[Fact]:
-    """Return what a note was written to say."""
+    """Return the planned facts of a note."""
     facts = {(link.key.name, "opens", link.lock.name)}
     if rooms[link.cell].name in link.text:
         facts.add((link.lock.name, "is in", rooms[link.cell].name))
@@ -57,7 +56,7 @@ def stated(link: KeyAndLock, rooms: Mapping[Any, voices.Name]) -> set[Fact]:
 
 
 def known(plan: VoicedHunt) -> dict[str, str]:
-    """Return the known names of a game once all of it was seen."""
+    """Return the known names of a game after all of it was seen."""
     kinds = {name.name: "room" for name in plan.rooms.values()}
     kinds |= {name.name: "container" for name, _ in plan.decoys}
     for link in plan.links:
@@ -93,7 +92,7 @@ def score(level: str, split: str, games: int, *, rare: bool, seen: bool) -> Coun
 
 
 def main() -> None:
-    """Print a row a set of notes."""
+    """Print a row for each set of notes."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--split", default="test")
     parser.add_argument("--games", type=int, default=60)

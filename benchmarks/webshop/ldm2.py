@@ -3,10 +3,10 @@
     python benchmarks/webshop/ldm2.py
 
 writes ``ldm2.json``. The demonstrations are those of ``shopper`` with ``arigraph`` on requests of
-the train split (the paper has 500 of people). Along those that it satisfied of the valid split:
-how often the *kind* of the next action (search, open a product, read its details, choose an
-option, go back, turn the page, buy) is among those of the k nearest examples, and among those of
-k tuples drawn by chance. No language model is called, so LDM2's agent has no score here.
+the train split (the paper has 500 of people). Along its successful episodes of the valid split: how
+often the *kind* of the next action (search, open a product, read its details, choose an option, go
+back, turn the page, buy) is among those of the k nearest examples, and among those of k random
+tuples. No language model is called, so LDM2's agent has no score here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def kind(action: str) -> str:
 
 
 def demonstrate(path: Path, split: str, seeds: Iterable[int]) -> list[Trajectory]:
-    """Record the shopper; gives the demonstrations that ended with the full reward."""
+    """Record the shopper; return the demonstrations with full reward."""
     env = gym.make("gym_memory/WebShop-v0", split=split, memory="arigraph")
     recorder = RecordTrajectory(env, str(path))
     for seed in seeds:

@@ -1,11 +1,11 @@
-"""Measure steps of WebShop a CPU-second, in one process, and what a memory adds.
+"""Measure steps of WebShop a CPU-second, in one process, and the cost of a memory.
 
     python benchmarks/webshop/speed.py --steps 20000
 
-writes ``speed.md``. Every episode of random valid actions starts with another
-request, resets included in the time. *New searches*: every tenth step types a search that was not
-made before, so the index answers it again; else the engine keeps answers, as it does in play.
-Times are CPU seconds of the process; building the catalogue and its index is timed apart.
+writes ``speed.md``. Every episode of random valid actions starts with another request, resets
+included in the time. *New searches*: every tenth step is a new search, which the index answers; all
+other answers are cached, as in play. Times are CPU seconds of the process; building the catalogue
+and its index is timed separately.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def measure(memory: str, listed: bool, new_searches: bool, steps: int) -> dict[s
             env.reset(seed=rng.randrange(REQUESTS))
             spent += time.process_time() - begun
             episodes += 1
-        action = rng.choice(raw.valid_actions())  # what is played is chosen outside of the time
+        action = rng.choice(raw.valid_actions())  # actions are chosen outside of the measured time
         if new_searches and count % 10 == 0:
             action = f"search[{' '.join(rng.sample(words, 5))}]"
         if action == "click[buy now]" and rng.random() < 0.5:

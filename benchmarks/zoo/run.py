@@ -4,8 +4,8 @@
     python -m benchmarks zoo --out results/zoo # keeps the results folders there, to grep them
     python -m benchmarks zoo -p think -p vllm  # some personalities, printed alone
 
-A cell compares what is played with what the plain scripted server's answers make. It is `=` where
-every action, or every recall, is the same; else it says what happened. Seeds and steps are fixed.
+A cell compares the play with that by the plain scripted server. It is `=` if every action, or every
+recall, is the same; else it describes the difference. Seeds and steps are fixed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ROLES = ("arigraph", "stma", "summary", "simulacra", "reflexion", "clin")
 SCORERS = ("choose", "saycan")
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/v1")
 STOP = 30_000
-"""Tokens after which the column `stops` is to stop."""
+"""Token limit of the column `stops`."""
 
 
 class Cell(NamedTuple):
@@ -57,7 +57,7 @@ def llm(server: ZooServer) -> str:
 
 
 def played(memory: Spec, policy: Spec, out: Path) -> Cell:
-    """Play one combination; return what was done and recalled."""
+    """Play one combination; return its actions and recalls."""
     stats: list[Any] = []
 
     class Watch(Listener):
@@ -95,7 +95,7 @@ def cells(personality: str, out: Path) -> dict[str, Cell]:
 
 
 def refused(server: ZooServer) -> dict[str, str]:
-    """Return what the agents say that score actions by local weights, where a server is named."""
+    """Return the messages of agents that score actions by local weights, for a named server."""
     said = {}
     for name in SCORERS:
         try:
@@ -114,7 +114,7 @@ def whole_run(personality: str, out: Path) -> None:
 
 
 def stops(personality: str) -> str:
-    """Return the tokens spent under a hard stop, as the share of it."""
+    """Return the tokens spent under a hard stop, as a share of it."""
     from gym_memory.core.errors import BudgetExceededError, ModelError
     from gym_memory.llm import Request, episode_usage, make_model
     from gym_memory.llm.prompts import load_prompt
@@ -143,7 +143,7 @@ def shown(cell: Cell, plain: Cell) -> str:
 
 
 def found_keys(folder: Path) -> list[str]:
-    """Return the files below a folder that hold the key."""
+    """Return the files below a folder that contain the key."""
     found = []
     for path in folder.rglob("*"):
         if path.is_file():

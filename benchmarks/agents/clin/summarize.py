@@ -32,7 +32,7 @@ def cells(played: Sequence[Unit], label: str = "") -> list[dict[str, Any]]:
     found = []
     seeds = set.intersection(*({u.seed for u in played if u.env == env and u.memory == memory}
                                for env, memory in {(u.env, u.memory) for u in played}))  # fmt: skip
-    played = [u for u in played if u.seed in seeds]  # of a run that was broken off: whole seeds
+    played = [u for u in played if u.seed in seeds]  # of an interrupted run: whole seeds
     none = {(u.env, u.seed): u.trials[-1] for u in played if u.memory == "none"}
     for env in dict.fromkeys(u.env for u in played):
         for memory in dict.fromkeys(u.memory for u in played):

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def exploration(folder: Path) -> dict[str, Any]:
-    """Summarize the explored tasks: what the trees found, and what the memory gained."""
+    """Summarize the explored tasks: the finds of the trees, and the tuples gained."""
     lines = (folder / "explored.jsonl").read_text("utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return {

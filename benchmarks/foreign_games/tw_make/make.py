@@ -1,10 +1,10 @@
-"""Make a set of games with TextWorld's own makers and options drawn by chance.
+"""Make a set of games with TextWorld's own makers and random options.
 
     python benchmarks/foreign_games/tw_make/make.py --set 2 --first 25 --out FOLDER
 
-One set is one seed of options and of games; the same set is the same games, of all makers in turn.
+A set is a seed of options and games: equal sets have equal games, of all makers in turn.
 A game that TextWorld cannot make (no quest of that length in such a world, an error of its own) is
-left out. ``games.json`` in the folder says which command made which game.
+left out. ``games.json`` in the folder has the command of each game.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ MAKERS: dict[str, tuple[Callable[[random.Random], Options], int]] = {
     "tw-treasure_hunter": (treasure_hunter, 8),
     "tw-cooking": (cooking, 8),
 }
-"""Maker to how its options are drawn, and how many games of it make a set."""
+"""Maker to the function that draws its options, and its number of games in a set."""
 
 
 def commands(number: int) -> Iterator[tuple[str, Options]]:

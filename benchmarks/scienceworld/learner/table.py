@@ -4,10 +4,10 @@
 
 A wrong *focus* ends a task with -100. It is counted in three ways, each the mean of the tasks:
 
-* as 0: what ScienceWorld's own example agents do, and ``normalized_score``;
-* as it is: the last score that the engine gives;
-* as what was reached before it: what Lin et al. (2023) do, from whose Table 1 CLIN's paper takes
-  its rows of DRRN, ReAct and Reflexion.
+* as 0: like ScienceWorld's own example agents, and ``normalized_score``;
+* unchanged: the last score of the engine;
+* as the score before it: like Lin et al. (2023), from whose Table 1 CLIN's paper takes its rows of
+  DRRN, ReAct and Reflexion.
 
 Tasks are counted as 0. Intervals are of 95 %: of a task by ``gym_memory.run.results.intervals``,
 paired by variation where two memories are compared; of the mean by bootstrap over the variations
@@ -44,7 +44,7 @@ def floored(row: dict[str, Any]) -> float:
 
 
 def last(row: dict[str, Any]) -> float:
-    """Return the last score as it is."""
+    """Return the last score, unchanged."""
     return float(row["score"])
 
 
