@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from gym_memory.core.text import word_set
 from gym_memory.extract.effects import end_state, lose, remove
@@ -97,9 +97,9 @@ def is_denied(sentence: str) -> bool:
     return not _DENYING.isdisjoint(word_set(sentence)) and _DENIED.search(sentence) is not None
 
 
-def read_denial(sentence: str, lower: str) -> tuple[re.Match[str], _Read] | None:
+def read_denial(sentence: str, words: Set[str]) -> tuple[re.Match[str], _Read] | None:
     """Return the match of a sentence that ends facts, and its reader; None for another sentence."""
-    if _HINTS.isdisjoint(word_set(lower)):
+    if _HINTS.isdisjoint(words):
         return None
     lead = _NOTICED.match(sentence)
     for pattern, read in _FORMS:

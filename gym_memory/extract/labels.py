@@ -95,14 +95,16 @@ _WAY_TO_PLACE = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to 
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so a long run is tried once."""
 _EXIT_SPLIT = re.compile(
-    rf"(?:,\s*(?:and |or )?|{_SPACE}(?:and|or)\s+)(?![^()]{{0,200}}\))|(?:{_SPACE})?[|/]\s*|;\s*"
+    rf"(?=[,|/;\s])(?:(?:,\s*(?:and |or )?|{_SPACE}(?:and|or)\s+)(?![^()]{{0,200}}+\))"
+    rf"|(?:{_SPACE})?[|/]\s*|;\s*)"
 )
+"""Boundary between exits; the characters ahead are a fast test."""
 _WAY_WORDS = "|".join((*DIRECTIONS, *SHORT_DIRECTIONS))
 _ONLY_WAYS = re.compile(rf"(?:\W*\b(?:{_WAY_WORDS})\b){{2,}}\W*", re.IGNORECASE)
 _BETWEEN_WAYS = re.compile(r"\W+")
 _ITEM_SPLIT = re.compile(
-    rf"(?:,(?! (?:which|that) )\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}\))"
-    rf"|(?:{_SPACE})?\|\s*|;\s*|(?:^|{_SPACE})\d{{1,2}}\)\s+"
+    rf"(?=[,|;\s\d])(?:(?:,(?! (?:which|that) )\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}+\))"
+    rf"|(?:{_SPACE})?\|\s*|;\s*|(?:^|{_SPACE})\d{{1,2}}\)\s+)"
 )
 _HOLDER = re.compile(
     r"(?:it (?:looks|seems|appears) (?:like|as if|that) )?"

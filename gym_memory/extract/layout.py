@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from gym_memory.extract.label_kinds import (
@@ -148,7 +147,6 @@ _BEFORE_LABEL_AT_END = re.compile(r"([.!?][ \t]*)[ \t](?=\w[^.!?:\n]*:[ \t]*\n|E
 _HEADING = re.compile(r":[ \t]*\n")
 
 
-@lru_cache(maxsize=1024)
 def layout_of(text: str) -> Layout:
     """Return the titles, labels and prose of a text."""
     if text[-1:] in ".!?" and not _MARKED.search(text):

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from gym_memory.extract.lines import LINES, STATUS_LINE
 from gym_memory.extract.markup import MARKUP, SIGNS
 from gym_memory.extract.records import RECORD_LEAD, record_lines
-from gym_memory.extract.rewriting import MappedText, nothing
+from gym_memory.extract.rewriting import MappedText, nothing, signs_in
 
 __all__ = ["normal"]
 
-_UNMARKED = re.compile(r"[a-zA-Z\s.,;!?'\"-]*")
-"""A text without marks, except for those that consist of common characters."""
+_SIGNS_OF_PROSE = frozenset(";!?'\"-")
+"""Signs that are no marks, except in :data:`_UNSTRIKING_MARKS`."""
 _UNSTRIKING_MARKS = tuple(
-    mark for mark, _ in (*MARKUP.marked, *LINES.marked) if mark and _UNMARKED.fullmatch(mark)
+    mark
+    for mark, _ in (*MARKUP.marked, *LINES.marked)
+    if mark and signs_in(mark) <= _SIGNS_OF_PROSE
 )
+"""Marks that consist of common characters."""
 _TITLE_BEFORE_SENTENCE = re.compile(
     r"\A(?P<title>[A-Z][\w'-]+(?: (?:of|the|in|[A-Z][\w'-]+)){1,4}) "
     r"(?=(?:You|This|There|It)(?:'re|'s| are| is| stand) )"
@@ -37,8 +39,6 @@ _PAST_HINTS = (
     *(" could", " noticed", " found"),
 )
 """Parts for a fast test: every text in the past tense has one of them."""
-_PRESENT_HINTS = (" is ", " are ")
-"""Parts for a faster test: most texts in the present tense have one of them."""
 _WAS = re.compile(r"\b(?:was|were)\b")
 _PRESENT_FORM = re.compile(r"\b(?:is|are|am|can|see)\b|'(?:re|m)\b")
 _PRESENT_FORMS = {
@@ -52,7 +52,6 @@ _PRESENT_FORMS = {
 _PAST_FORM = re.compile(rf"\b(?:{'|'.join(_PRESENT_FORMS)})\b")
 
 
-@lru_cache(maxsize=1024)
 def normal(text: str) -> MappedText:
     r"""Return a text in plain lines, in sentence case and in the present tense.
 
@@ -71,24 +70,26 @@ def normal(text: str) -> MappedText:
 
 def _in_plain_lines(worded: MappedText) -> MappedText:
     text = worded.text
-    if _UNMARKED.fullmatch(text) and not any(map(text.__contains__, _UNSTRIKING_MARKS)):
+    signs = signs_in(text)
+    if signs <= _SIGNS_OF_PROSE and not any(map(text.__contains__, _UNSTRIKING_MARKS)):
         return worded
     if not text.isascii():
         worded = worded.rewritten(SIGNS)
-    worded = MARKUP.apply(worded)
+        signs = signs_in(worded.text)
+    worded = MARKUP.apply(worded, signs)
     if "{" in worded.text:
         worded = worded.replaced(RECORD_LEAD, nothing)
     lines = record_lines(worded.text) if worded.text.lstrip()[:1] in ("{", "[", "<") else None
     if lines is not None:
         at = worded.positions
         worded = MappedText(lines.text, [at[p] for p in lines.positions] if at else lines.positions)
-    return LINES.apply(worded)
+    return LINES.apply(worded, signs if worded.text is text else signs_in(worded.text))
 
 
 def _in_present_tense(worded: MappedText) -> MappedText:
     text = worded.text
-    if any(map(text.__contains__, _PRESENT_HINTS)) or not any(map(text.__contains__, _PAST_HINTS)):
-        return worded
+    if " is " in text or " are " in text or not any(map(text.__contains__, _PAST_HINTS)):
+        return worded  # as a fast test: most texts in the present tense have *is* or *are*
     past = _PAST_FORM if _PAST_NARRATION.search(text) else _WAS
     if _PRESENT_FORM.search(text):
         return worded

@@ -259,14 +259,14 @@ def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
         return ()
     words = word_set(sentence.lower())
     forms = [form for form, required in _FORMS if not required.isdisjoint(words)]
-    found = tuple(filter(None, (form.match(sentence, begin) for form in forms)))
+    found = [one for form in forms if (one := form.match(sentence, begin))]
     if begin and not found and _FIRST_WORDS.match(sentence):  # you are in the den and you see a cat
-        found = tuple(filter(None, (form.match(sentence) for form in forms)))
+        found = [one for form in forms if (one := form.match(sentence))]
     if not found or _is_doubtful(sentence[: max(one.end("name") for one in found)]):
         return ()
     if sentence.endswith("?") or " if " in sentence:
         return ()
-    return tuple(one for one in found if _may_be_room(one["name"]))
+    return tuple([one for one in found if _may_be_room(one["name"])])
 
 
 def _may_be_room(name: str) -> bool:

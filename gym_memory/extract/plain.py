@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
 from gym_memory.core.text import sentence_spans
@@ -20,11 +21,12 @@ from gym_memory.extract.forms import CARRYING, HAVING
 from gym_memory.extract.known import meant
 from gym_memory.extract.label_kinds import CARRIED, HOLDER, STATE
 from gym_memory.extract.labels import read_carried, read_label
-from gym_memory.extract.layout import LabelItems, LayoutItem, layout_of
+from gym_memory.extract.layout import LabelItems, Layout, LayoutItem, layout_of
 from gym_memory.extract.listed import end_unlisted
 from gym_memory.extract.normal import normal
 from gym_memory.extract.notes import read_writing
 from gym_memory.extract.places import read_place
+from gym_memory.extract.rewriting import MappedText
 from gym_memory.extract.scene import LOOKING, Scene
 from gym_memory.extract.sentences import read_sentence
 from gym_memory.graph import TemporalGraph
@@ -57,11 +59,9 @@ class PlainRules:
     @attributed
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
-        worded = normal(step.text[:_MAX_TEXT_CHARS])
+        worded, layout, sentences = _page(step.text[:_MAX_TEXT_CHARS])
         text = worded.text
         draft = Scene(step.action, graph, text, step.inventory)
-        layout = layout_of(text)
-        sentences = _sentences(layout.prose)
         draft.sentences = len(sentences)
         if not written_on(step.action):  # what the agent reads does not move it
             read_place(draft, layout, sentences)
@@ -87,10 +87,23 @@ class PlainRules:
         return worded.in_original(draft.extraction())
 
 
+class _Page(NamedTuple):
+    """A text in plain lines, its layout, and its sentences of readable length with their starts."""
+
+    worded: MappedText
+    layout: Layout
+    sentences: tuple[tuple[str, int], ...]
+
+
 @lru_cache(maxsize=1024)
-def _sentences(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the sentences of readable length, with their starts."""
-    return tuple([one for one in sentence_spans(text) if len(one[0]) <= _MAX_SENTENCE_CHARS])
+def _page(text: str) -> _Page:
+    """Divide a text, whatever the facts before it."""
+    worded = normal(text)
+    layout = layout_of(worded.text)
+    spans = sentence_spans(layout.prose)
+    return _Page(
+        worded, layout, tuple([one for one in spans if len(one[0]) <= _MAX_SENTENCE_CHARS])
+    )
 
 
 def _read_writing(draft: Scene, text: str, labels: Sequence[LabelItems]) -> None:
@@ -120,11 +133,10 @@ def _read_inventory(draft: Scene, text: str) -> None:
 @lru_cache(maxsize=1024)
 def _inventory_of(text: str) -> tuple[tuple[LabelItems, ...], tuple[LayoutItem, ...], bool]:
     """Return labels and carried things of an inventory text, and whether it says *nothing*."""
-    layout = layout_of(normal(text).text)
-    sentences = [sentence for sentence, _ in _sentences(layout.prose)]
-    matches = (CARRYING.match(sentence) or HAVING.match(sentence) for sentence in sentences)
+    _, layout, sentences = _page(text)
+    matches = [CARRYING.match(sentence) or HAVING.match(sentence) for sentence, _ in sentences]
     return (
-        tuple(labelled for labelled in layout.labels if labelled.kind in (CARRIED, HOLDER)),
-        tuple(LayoutItem(found["items"], 0) for found in matches if found is not None),
-        any(EMPTY_HANDS.match(sentence) for sentence in sentences),
+        tuple([labelled for labelled in layout.labels if labelled.kind in (CARRIED, HOLDER)]),
+        tuple([LayoutItem(found["items"], 0) for found in matches if found is not None]),
+        any(EMPTY_HANDS.match(sentence) for sentence, _ in sentences),
     )

@@ -38,6 +38,7 @@ _MIN_EXITS_BY_SENTENCES = 3
 """Least product of named exits and sentences with which a text lists all exits."""
 RELATIVE = "is seen"
 """Relation of a thing to its place relative to the agent, which holds until the next action."""
+_SEEN_BEFORE = Pattern(None, RELATIVE, None)
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
 _BEFORE_AIM = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
 """Words of an action before the thing that it is about."""
@@ -84,7 +85,7 @@ class Scene(Draft):
         self._handled: str | None = None
         self._held: frozenset[str] | None = None
         if action:
-            self.outdate(None, RELATIVE, None)
+            self.outdated[_SEEN_BEFORE] = None
 
     @property
     def text(self) -> str:
@@ -321,7 +322,7 @@ class Scene(Draft):
     def held(self) -> frozenset[str]:
         """Return the names of the things carried before the action."""
         if self._held is None:
-            self._held = frozenset(fact.subject for fact in self.contents(INVENTORY))
+            self._held = frozenset([fact.subject for fact in self.contents(INVENTORY)])
         return self._held
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 
 from gym_memory.core.text import word_set
@@ -96,42 +96,42 @@ def _analyze(
     Reported speech, questions, opinions and denials state none, except for what a denial ends.
     """
     lower = sentence.lower()
-    speech = None if _SAYING.isdisjoint(word_set(lower)) else _REPORTED_SPEECH.search(lower)
+    words = word_set(lower)
+    speech = None if _SAYING.isdisjoint(words) else _REPORTED_SPEECH.search(lower)
     if speech is not None:
         sentence, lower = sentence[: speech.start()], lower[: speech.start()]
-    words = word_set(lower)
+        words = word_set(lower)
     if lower[-1] == "?" or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(words):
         return (), (), ()
-    denial = read_denial(sentence, lower)
+    denial = read_denial(sentence, words)
     if denial is not None:
-        return ways_in(lower), ((denial,),), ()
-    lead = _LEAD.match(sentence) if is_denied(lower) else None
+        return ways_in(lower, words), ((denial,),), ()
+    denied = is_denied(lower)
+    lead = _LEAD.match(sentence) if denied else None
     if lead is not None and not is_denied(lower[lead.end() :]):
-        matches = _matches(sentence, lower, lead.end(), len(sentence))
+        matches = _matches(sentence, words, lead.end(), len(sentence))
         return (), (matches,), () if matches else events_in(sentence)
-    if is_denied(lower):
+    if denied:
         head = sentence[: max(lower.find(" but "), 0)]
         if head and not is_denied(head.lower()):  # it is locked, but you have no key
-            clause = tuple(
-                one for one in _matches(head, head.lower(), 0, len(head)) if one[1] is read_state
-            )
-            return (), (clause,), ()
+            found = _matches(head, word_set(head.lower()), 0, len(head))
+            return (), (tuple(one for one in found if one[1] is read_state),), ()
         lost = not is_denied(_LOSING.sub("", lower))
-        return ways_in(lower), _reasons(sentence), events_in(sentence) if lost else ()
+        return ways_in(lower, words), _reasons(sentence), events_in(sentence) if lost else ()
     contrast = "; " in lower or ", but " in lower  # no form covers two such clauses
-    whole = () if contrast else _matches(sentence, lower, 0, len(sentence))
+    whole = () if contrast else _matches(sentence, words, 0, len(sentence))
     clauses = [whole]
     joined = not clauses[0] and (not _JOINING.isdisjoint(words) or has_any(lower, (";", ", to ")))
     cuts = tuple(_BETWEEN_CLAUSES.finditer(sentence)) if joined else ()
     begin = 0
     for cut in (*cuts, None) if cuts else ():
-        clauses.append(_matches(sentence, lower, begin, cut.start() if cut else len(sentence)))
+        clauses.append(_matches(sentence, words, begin, cut.start() if cut else len(sentence)))
         begin = cut.end() if cut else begin
     sure = clauses[0] and clauses[0][-1][1] not in DOUBTFUL
     events: Sequence[Event] = () if sure else events_in(sentence)
     if events and "but " in lower:
         events = _not_undone(events, lower)
-    ways = () if any(map(_moves, events)) else ways_in(lower)
+    ways = () if any(map(_moves, events)) else ways_in(lower, words)
     if ways and _is_immaterial(lower):
         rest = _NEXT_CLAUSE.search(lower)
         ways = [way for way in ways if rest and way[0] > rest.start()]
@@ -169,12 +169,18 @@ def _moves(event: Event) -> bool:
     return (not named or "come" in event.kinds) and who not in SELVES
 
 
-def _matches(sentence: str, lower: str, begin: int, end: int) -> list[FormMatch]:
-    """Return the matches of a clause, up to the first one that cannot fit by chance."""
+def _matches(sentence: str, words: Set[str], begin: int, end: int) -> list[FormMatch]:
+    """Return the matches of a clause, up to the first one that cannot fit by chance.
+
+    Args:
+        sentence: Sentence of the clause.
+        words: Words of the sentence, in lower case.
+        begin: Start of the clause.
+        end: End of the clause.
+    """
     found: list[FormMatch] = []
-    first = lower[begin:end].split(None, 1)[:1]
-    words = word_set(lower)
-    for pattern, read, needed in forms_for(first[0]) if first else ():
+    first = sentence[begin:end].split(None, 1)[:1]
+    for pattern, read, needed in forms_for(first[0].lower()) if first else ():
         possible = not needed or not needed.isdisjoint(words)
         match = pattern.match(sentence, begin, end) if possible else None
         if match is not None:

@@ -35,7 +35,7 @@ STATE_SYNONYMS = {
 _SEEMING = re.compile(r"what (?:appears?|looks?|seems?) (?:to be|like) ")
 _BETWEEN_THINGS = re.compile(
     rf"(?:,? and |, )(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
-    rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}\))"
+    rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}+\))"
 )
 _APPOSITION = re.compile(r"(?:an?|the|one) [\w'-]+(?: [\w'-]+)? of |the [^,]+$")
 _WITH_ONE = re.compile(r"(?<!,) with an? [\w' -]+$")
@@ -52,22 +52,28 @@ _LEADING_STATE = re.compile(
 )
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
-    r"| (?:underneath|beneath|inside|within)(?=$)|,? (?:whose|who|that|which)(?:'s)? .*"
+    r"| (?:underneath|beneath|inside|within)(?=$)| (?:whose|who|that|which)(?:'s)? .*"
+    r"|, (?:whose|who|that|which)(?:'s)? .*"
     r"| on the (?:floor|ground)| (?:on|over|around|about) (?:your|my) \w+$"
-    r"|(?: just| right)? (?:near|besides?|behind|below|beneath|above|against|around|by"
+    r"| (?:just |right )?(?:near|besides?|behind|below|beneath|above|against|around|by"
     r"|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:bound|tied|half-\w+|[a-z]{2,}(?!e)[a-z]ed) (?:up )?"
     r"(?:with|in|by|from|under|beneath|among|behind|over|on|to) .*"
-    rf"|(?: \w+ly)? {POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
+    rf"| (?:\w+ly )?{POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
     r"| at the (?:front|back|rear)$| as well$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
-    r"|,? where .*|,? and (?:next to|beside|near|above|below|behind|under) .*"
+    r"| where .*|, where .*| and (?:next to|beside|near|above|below|behind|under) .*"
+    r"|, and (?:next to|beside|near|above|below|behind|under) .*"
     r"| \w+ing (?:over|at|towards?) (?:you|your)\b.*| (?:through|across|along) (?:the|an?) .*"
     r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
     r"| attached|,|, (?:on|in|to) .*| with .*"
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
+"""Words after the name of a thing.
+
+Each alternative begins with a blank or a comma itself, so that a search skips to those.
+"""
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
 """A name with a number, which needs no article: *ball3*."""
@@ -135,7 +141,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     end = len(text)
     clause = has_any(text, (" that ", " which ", ")", ", "))
     for pattern in (_STATE_IN_CLAUSE, _STATE_IN_BRACKETS) if clause else ():
-        found = pattern.fullmatch(text[:end])
+        found = pattern.fullmatch(text, 0, end)
         if found is not None:
             states.append(found["state"].lower())
             end = found.end("thing")
@@ -146,7 +152,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
         return None
     if ("that " in text and _THAT_CLAUSE.search(text)) or _ONE_OF_SEVERAL.match(text):
         return None
-    first = _COUNT.match(text[:end]) or _LEADING_STATE.match(text[:end])
+    first = _COUNT.match(text, 0, end) or _LEADING_STATE.match(text, 0, end)
     begin = first.end() if first is not None else 0
     if first is not None and first.lastgroup:
         states.append(first["state"].lower())
@@ -170,6 +176,7 @@ def has_any(text: str, parts: Iterable[str]) -> bool:
     return any(map(text.__contains__, parts))
 
 
+@lru_cache(maxsize=4096)
 def is_name(name: str) -> bool:
     """True if the words can name a thing or a place."""
     words = name.split()
@@ -180,7 +187,8 @@ def is_name(name: str) -> bool:
     return not (name.endswith(_VAGUE_ENDS) and VAGUE_END.search(name))
 
 
+@lru_cache(maxsize=4096)
 def place_name(text: str) -> str:
     """Return the name of a place as in facts: in lower case, without articles."""
     *words, last = clean_name(text).split() or [""]
-    return " ".join((*(word for word in words if word not in ("a", "an", "the")), last))
+    return " ".join([*[word for word in words if word not in ("a", "an", "the")], last])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from gym_memory.core.text import word_set
 from gym_memory.extract.notes.words import ROOM, kind_of_noun
@@ -70,11 +70,11 @@ def is_passable(text: str) -> bool:
     return not _PASSABLE.isdisjoint(word_set(text))
 
 
-def ways_in(sentence: str) -> Sequence[tuple[int, int]]:
-    """Return the spans of the exits that a sentence in lower case names."""
-    if _DIRECTION_WORDS.isdisjoint(word_set(sentence)):
+def ways_in(sentence: str, words: Set[str]) -> Sequence[tuple[int, int]]:
+    """Return the spans of the exits that a sentence in lower case, with its words, names."""
+    if _DIRECTION_WORDS.isdisjoint(words):
         return ()
-    if not is_passable(sentence):
+    if _PASSABLE.isdisjoint(words):
         return () if BARRED.search(sentence) else _rooms_beside(sentence)
     if sentence.startswith(
         ("you try", "you want", "you attempt")

@@ -416,6 +416,7 @@ _READABLE = re.compile(
 )
 
 
+@lru_cache(maxsize=1 << 15)
 def clean_name(text: str) -> str:
     """Return a name as in facts: lower case, single spaces, no article.
 

@@ -70,7 +70,7 @@ class TemporalGraph(VersionedFacts):
         """Return the graph's name of an entity: lower case, no article, no alias."""
         if name in self._out:
             return name  # subjects of live facts have their final names
-        name = _fold(name)
+        name = clean_name(name)
         while name in self._aliases:
             name = self._aliases[name]
         return name
@@ -471,15 +471,12 @@ def rewind(graph: TemporalGraph, t: int) -> None:
         graph.add(triple, t)
 
 
-_fold = lru_cache(maxsize=1 << 15)(clean_name)
-
-
 @lru_cache(maxsize=1 << 14)
 def _filed(triple: Triple) -> tuple[Triple, Slot | None]:
     """Return a fact under final names, and its slot."""
     subject, relation, obj = triple
     relation = _fold_relation(relation)
-    named = Triple(_fold(subject), relation, obj if relation in VERBATIM else _fold(obj))
+    named = Triple(clean_name(subject), relation, obj if relation in VERBATIM else clean_name(obj))
     return named, slot_of(named)
 
 

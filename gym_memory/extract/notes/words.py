@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,6 +92,7 @@ def names_person(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def kind_of_noun(name: str) -> str:
     """Return the kind of a name by its head noun; empty for a noun without a kind.
 
