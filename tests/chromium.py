@@ -43,7 +43,7 @@ look();
 
 
 class Browser:
-    """Hold a window of a Selenium driver; it saves to the folder ``downloads``."""
+    """A window of a Selenium driver, which saves to the folder ``downloads``."""
 
     def __init__(self, driver: Any, downloads: Path):
         self.driver, self.downloads = driver, downloads
@@ -142,7 +142,7 @@ def open_window(width: int = 1440, height: int = 900) -> Iterator[Browser]:
 
 
 def busy() -> float:
-    """Return the wall seconds that a second of computing takes here and now, >= 1."""
+    """Return the wall seconds of a second of computing at present, >= 1."""
     wall, own = time.perf_counter(), time.process_time()
     while time.process_time() - own < 0.3:
         sum(range(10_000))

@@ -43,7 +43,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no garbage while files are imported, rarely later, and never in what they made."""
+    """Collect no garbage during imports, rarely later, and never in imported objects."""
     gc.disable()
     try:
         return (yield)
@@ -60,7 +60,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Let a worker end in peace: execnet interrupts one that still cleans up after five seconds."""
+    """Let a worker finish: execnet interrupts one that still cleans up after five seconds."""
     if hasattr(session.config, "workerinput"):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -90,7 +90,7 @@ def tables_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def interrupts() -> None:
-    """Let processes of the tests mind Ctrl-C and hang-ups, which a shell's background does not."""
+    """Let test processes handle Ctrl-C and hang-ups, unlike jobs in a shell's background."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

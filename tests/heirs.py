@@ -1,4 +1,4 @@
-"""Scripted policies keep nothing but the plan that they publish: another one can go on from it."""
+"""Check that scripted policies keep only their published plan, from which another one continues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_memory.baselines.rules.base import RulePolicy
 def heirs_go_on_as_the_first_would(
     env: Any, make: Callable[[], RulePolicy], seed: int = 5, longest: int = 10_000
 ) -> tuple[list[str], dict[str, Any]]:
-    """True if at every step a player given only the plan and the same chance acts as the first.
+    """True if a player with only the plan and the same seed acts like the first at every step.
 
     Args:
         env: Any environment; it is closed.

@@ -1,4 +1,4 @@
-"""What a stranger would have our program do, and a watch that sees whether it does it."""
+"""Exploits that a stranger may try, and a monitor that detects them."""
 
 from __future__ import annotations
 

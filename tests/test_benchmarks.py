@@ -37,7 +37,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_every_benchmark_is_listed_with_what_it_does() -> None:
+def test_every_benchmark_is_listed_with_its_purpose() -> None:
     lines = run().stdout.partition("\n\n")[2].splitlines()
     about = dict(line.split(maxsplit=1) for line in lines)
     assert {"tables", "planner", "rl/sweep", "fuzz", "structure"} <= about.keys()
@@ -81,7 +81,7 @@ def test_docstrings_are_counted() -> None:
     assert load("structure").docstring_lines(ast.parse(text)) == 5
 
 
-def test_helpers_of_text_count_by_what_they_do(tmp_path: Path) -> None:
+def test_helpers_of_text_are_counted_by_behaviour(tmp_path: Path) -> None:
     (tmp_path / "gym_memory").mkdir()
     (tmp_path / "gym_memory" / "a.py").write_text(
         'import re\n_RUN = re.compile(r"[a-z]+")\n_TOKEN = re.compile(r"[a-z]+|,")\n'
@@ -112,7 +112,7 @@ def test_job_visits_command_and_loop() -> None:
     assert files.index("gym_memory/cli/compare.py") < files.index("gym_memory/run/loop.py")
 
 
-def test_the_parts_of_streams_are_what_their_page_says() -> None:
+def test_parts_of_streams_agree_with_their_page() -> None:
     streams = load("streams/run")
     assert set(streams.GRID) <= set(streams.memories())
     sizes = {}

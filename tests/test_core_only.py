@@ -1,4 +1,4 @@
-"""With the core's packages alone a game plays, and each other game says at once what it needs."""
+"""A game plays with only the core's packages, and all others name their extra at once."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def run(packages: Path, *words: str, cwd: Path) -> str:
 
 
 @pytest.mark.slow
-def test_each_game_plays_or_names_what_it_needs(packages: Path, tmp_path: Path) -> None:
+def test_each_game_plays_or_names_its_extra(packages: Path, tmp_path: Path) -> None:
     found = json.loads(run(packages, MAKE_ALL, cwd=tmp_path))
     assert found.pop("Fetch") == found.pop("MultiHopQA") == "plays"
     assert len(found) >= 9

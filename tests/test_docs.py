@@ -46,7 +46,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
     assert found == []
 
 
-def test_a_memory_has_a_page_with_what_it_recalls(site: Path) -> None:
+def test_memory_has_a_page_with_its_recall(site: Path) -> None:
     for name in MEMORIES.names():
         page = (site / "memories" / f"{name}.html").read_text(encoding="utf-8")
         assert "Algorithm" in page

@@ -130,7 +130,7 @@ def test_docstring_of_library_begins_with_verb_or_noun() -> None:
     assert wrong == []
 
 
-def test_docstring_that_asks_or_begins_wrongly_is_found() -> None:
+def test_wrong_beginning_of_a_docstring_is_found() -> None:
     text = '''
 class Store:
     """Keeps texts."""

@@ -29,7 +29,7 @@ def test_examples(name: str) -> None:
     assert doctest.testmod(module, optionflags=options).failed == 0
 
 
-def test_there_are_examples() -> None:
+def test_docstrings_have_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
     module = importlib.import_module("gym_memory.core.names")
     assert any(test.examples for test in finder.find(module))

@@ -1,4 +1,4 @@
-"""Every example runs as it stands, and what the tutorials say to type works."""
+"""Every example runs unchanged, and the commands of the tutorials work."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_tutorial(
 
 
 def follow(page: str, folder: Path, environment: dict[str, str]) -> None:
-    """Run what a page says to type."""
+    """Run the commands of a page."""
     port, variables, serving = str(free_port()), dict(environment), []
     try:
         for language, block in blocks(page):

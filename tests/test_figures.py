@@ -1,4 +1,4 @@
-"""Test that figures outside generated tables are those of the code or of another test."""
+"""Check figures outside generated tables against the code or another test."""
 
 from __future__ import annotations
 

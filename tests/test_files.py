@@ -27,14 +27,14 @@ def test_replacing_a_file_keeps_the_old_one_on_failure(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nowhere"):
         write_atomic(tmp_path / "nowhere" / "file", "new")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mask", [0o077, 0o027, 0o022, 0o002])
-def test_permissions_are_those_that_the_user_leaves(
+def test_permissions_follow_the_users_umask(
     tmp_path: Path, mask: int, python: Callable[..., str]
 ) -> None:
     code = (

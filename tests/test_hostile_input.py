@@ -1,4 +1,4 @@
-"""Inputs found by benchmarks/fuzz: each is read in linear time, or refused by the error told."""
+"""Inputs found by benchmarks/fuzz: each is read in linear time, or refused by its error."""
 
 from __future__ import annotations
 

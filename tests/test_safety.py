@@ -1,4 +1,4 @@
-"""What SECURITY.md promises of files: data stay data, and are not larger than they can be."""
+"""SECURITY.md's promises about files: data are never executed, and sizes are limited."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def unsafe(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_nothing_that_is_read_is_run() -> None:
+def test_input_is_never_executed() -> None:
     files = [*ROOT.glob("gym_memory/**/*.py"), *ROOT.glob("baselines/**/*.py")]
     files += ROOT.glob("wrappers/**/*.py")
     assert len(files) > 300
@@ -96,7 +96,7 @@ def test_files_that_are_too_large_are_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_line_that_inflates_without_end_is_refused(tmp_path: Path) -> None:
+def test_endlessly_inflating_line_is_refused(tmp_path: Path) -> None:
     deflate = zlib.compressobj(9, wbits=31)
     data = b"".join(deflate.compress(b" " * (1 << 20)) for _ in range(200)) + deflate.flush()
     path = tmp_path / "steps.jsonl.gz"
@@ -106,7 +106,7 @@ def test_a_line_that_inflates_without_end_is_refused(tmp_path: Path) -> None:
         list(read_rows(path))
 
 
-def test_each_defence_names_a_test_that_is_there() -> None:
+def test_each_defence_names_an_existing_test() -> None:
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     rows = text.partition("## What is defended")[2].partition("\n\n## ")[0].splitlines()
     defences = [row for row in rows if row.startswith("| ") and "Defence" not in row]
@@ -117,7 +117,7 @@ def test_each_defence_names_a_test_that_is_there() -> None:
         assert all((ROOT / name).is_file() for name in named), row
 
 
-def test_each_fault_that_was_found_names_its_tests() -> None:
+def test_each_listed_fault_names_its_tests() -> None:
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
     part = text.partition("## Faults that were found")[2].partition("\n## ")[0]
     rows = [row for row in part.splitlines() if row.startswith("| ") and "Fault |" not in row]

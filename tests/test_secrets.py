@@ -73,7 +73,7 @@ def test_secret_in_text_is_replaced(text: str, kept: str, monkeypatch: pytest.Mo
     "name",
     ["api_key", "sslpassword", "access_token", "X-Amz-Signature", "AWSAccessKeyId", "auth", "key2"],
 )
-def test_what_is_refused_in_url_is_hidden_in_messages(name: str) -> None:
+def test_refused_part_of_a_url_is_hidden(name: str) -> None:
     url = f"https://host/v1?n=1&{name}=S3cret&m=2"
     assert has_secret(url)
     assert scrubbed(f"no answer from {url}") == f"no answer from {url.replace('S3cret', '***')}"

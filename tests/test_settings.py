@@ -83,7 +83,7 @@ def test_wrong_values_are_named(make: Any, values: dict[str, Any], message: str)
 
 
 @BOTH
-def test_they_are_listed_as_declared(make: Any) -> None:
+def test_settings_are_listed_as_declared(make: Any) -> None:
     found = {setting.name: setting for setting in list_settings(make)}
     assert list(found) == ["depth", "rate", "limit", "mode", "color", "title", "loud"]
     assert (found["limit"].kind, found["limit"].bounds) == ("int | None", ">= 1")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_page_has_the_tables_that_the_numbers_make(path: Path) -> None:
+def test_tables_of_a_page_equal_the_data(path: Path) -> None:
     page = path.read_text(encoding="utf-8")
     new, wrong = differing(page, PAGES[path])
     assert not wrong, f"run 'python benchmarks/tables.py': {', '.join(wrong)}"
@@ -24,7 +24,7 @@ def test_a_page_has_the_tables_that_the_numbers_make(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
-def test_a_figure_is_what_the_numbers_draw(path: Path) -> None:
+def test_figure_equals_the_data(path: Path) -> None:
     assert FIGURES[path]() == path.read_text(encoding="utf-8"), "run 'python benchmarks/tables.py'"
 
 

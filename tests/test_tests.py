@@ -1,4 +1,4 @@
-"""Tests check what anyone can see, and assert no time."""
+"""Tests use public names only, and assert no times."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def rows_of(*lengths: int) -> list[list[dict]]:
 
 
 @pytest.mark.slow
-def test_cut_at_every_byte(tmp_path) -> None:
+def test_file_cut_at_any_byte_keeps_its_rows(tmp_path) -> None:
     """Whatever is left of a file holds the first rows, and can be continued."""
     path = tmp_path / "rows"
     episodes = rows_of(3, 1, 4)
@@ -67,7 +67,7 @@ values = st.text(max_size=20) | st.integers() | finite | st.booleans()
         st.lists(st.lists(values, min_size=1, max_size=4), max_size=3), min_size=1, max_size=3
     )
 )
-def test_what_is_written_is_read(sessions, tmp_path_factory) -> None:
+def test_written_rows_are_read_back(sessions, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("rows") / "rows"
     flat, number = [], 0
     for session in sessions:

@@ -153,7 +153,7 @@ def test_no_entry_imports_or_builds_what_it_names(
     assert CANARY not in sys.modules
 
 
-def test_the_trap_catches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trap_detects_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The walk above can fail: on the command line these names do what they say."""
     from gym_memory.memory.base import make_memory
     from gym_memory.wrappers.make import make_env
@@ -171,7 +171,7 @@ def test_the_trap_catches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("name", sorted({*MEMORIES.names()} - {"oracle"}))
-def test_a_bare_memory_touches_nothing(
+def test_memory_without_parameters_touches_no_file(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -61,7 +61,7 @@ def cells(line: str) -> list[str]:
         ("reading-a-report", "compare differences", "| compared | with |"),
     ],
 )
-def test_a_tutorial_prints_what_a_fresh_run_gives(
+def test_tutorial_shows_the_output_of_a_fresh_run(
     page: str, table: str, heading: str, report: str
 ) -> None:
     fresh = rows(report[report.index(heading) :].partition("\n\n")[0])
@@ -72,7 +72,7 @@ def test_a_tutorial_prints_what_a_fresh_run_gives(
         assert row == {name: true[name] for name in row}
 
 
-def test_the_agent_tutorial_prints_what_a_fresh_run_gives(
+def test_agent_tutorial_shows_the_output_of_fresh_run(
     server: ScriptedServer, tmp_path: Path
 ) -> None:
     pytest.importorskip("textworld", reason="needs the extra textworld")

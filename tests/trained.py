@@ -1,4 +1,4 @@
-"""What tests of trainings ask of two runs."""
+"""Assertions on two trainings."""
 
 from __future__ import annotations
 

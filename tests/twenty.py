@@ -1,4 +1,4 @@
-"""Twenty seeded games as ``gym-memory run`` plays them: what every door must show too."""
+"""Twenty seeded games of ``gym-memory run``, the reference for every door."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actor-critic: returns against their definition, a game learnt, nothing lost on disk."""
+"""Actor-critic: returns against their definition, a learnt game, exact checkpoints."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def obs(place: str, *actions: str) -> Any:
     return {**empty, "triples": facts, "valid_actions": actions}
 
 
-def test_returns_are_those_of_the_definition() -> None:
+def test_returns_equal_their_definition() -> None:
     learner = A2cLearner(SMALL)
     seen = [learner.see(obs(place, "x", "y"), "game") for place in "abcde"]
     for t, (reward, terminated, truncated) in enumerate(
@@ -57,8 +57,8 @@ def test_returns_are_those_of_the_definition() -> None:
     assert returns[4] == pytest.approx(expected, abs=1e-6)
 
 
-def test_it_learns_a_corridor() -> None:
-    """Going on three times wins a point; the untaught policy is even."""
+def test_actor_critic_learns_a_corridor() -> None:
+    """Going on three times wins a point; the untrained policy is uniform."""
     learner = A2cLearner(SMALL, seed=0)
     rooms = {"a": ("b", "a"), "b": ("c", "a"), "c": ("", "a")}
     here = ["a", "a"]
@@ -91,7 +91,7 @@ def train(folder: Path, steps: int) -> Trainer:
     return trainer
 
 
-def test_a_break_amid_a_rollout_changes_nothing(tmp_path: Path) -> None:
+def test_interruption_during_a_rollout_changes_nothing(tmp_path: Path) -> None:
     whole = train(tmp_path / "whole", 120)
     assert whole.curve[-1]["updates"] == 7
     train(tmp_path / "half", 60)

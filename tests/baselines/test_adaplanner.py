@@ -1,4 +1,4 @@
-"""AdaPlanner: what a plan may say, how it is refined in and out of the plan, what it keeps."""
+"""AdaPlanner: the language of plans, refinement in and out of plan, and skills."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def shown(text: str, *actions: str) -> Observation:
 
 
 class Says:
-    """A model that gives its answers in turn, the last one for ever; keeps the prompts."""
+    """A model that gives its answers in turn, repeats the last, and keeps the prompts."""
 
     def __init__(self, *texts: str):
         self.texts = list(texts)
@@ -80,13 +80,13 @@ assert inventory == "", "there is something"
         ("x = ask('which?', [])", "expected a list of options"),
     ],
 )
-def test_what_a_plan_cannot_say(code: str, problem: str) -> None:
+def test_unsupported_code_in_a_plan_is_refused(code: str, problem: str) -> None:
     with pytest.raises(PlanError) as failed:
         actions_of(code, observation="a")
     assert problem in str(failed.value)
 
 
-def test_a_plan_is_bounded() -> None:
+def test_length_of_a_plan_is_bounded() -> None:
     letters = "for a in actions:\n for b in actions:\n  for c in actions:\n   x = f'{a}{b}{c}'"
     with pytest.raises(PlanError, match="too many steps"):
         actions_of(letters, actions=["a"] * 30)
@@ -149,7 +149,7 @@ def test_rule_that_answers_a_models_plan_is_marked() -> None:
     assert "answered the plan's question" in silent.substitute.reason
 
 
-def test_plan_that_won_is_skill_of_the_next_episode() -> None:
+def test_winning_plan_becomes_a_skill_of_next_episode() -> None:
     model = Says("act('wave')")
     policy = AdaPlanner(llm=model, skills=1)
     hall = shown("A hall.", "wave")
@@ -163,7 +163,7 @@ def test_plan_that_won_is_skill_of_the_next_episode() -> None:
 
 
 @pytest.mark.parametrize("by_model", [False, True])
-def test_it_plays(by_model: bool, server: ScriptedServer) -> None:
+def test_adaplanner_plays_an_episode(by_model: bool, server: ScriptedServer) -> None:
     llm = f"openai?model=scripted&base_url={server.base_url}" if by_model else ""
 
     def play() -> Any:

@@ -1,4 +1,4 @@
-"""Agents against a server, and a game, that do their worst: every episode is accounted for."""
+"""Agents against faulty servers and a hostile game: every episode is accounted for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HOSTILE = (
 
 @pytest.fixture(autouse=True)
 def key(environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set a key that must appear nowhere."""
+    """Set a key that must not appear anywhere."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
@@ -78,7 +78,7 @@ def test_all_faults_together_cost_no_episode_and_no_money(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_a_stop_is_held_while_answers_get_lost(name: str) -> None:
+def test_hard_stop_holds_although_answers_are_lost(name: str) -> None:
     stop = Budget(max_cost_usd=0.01)
     with ScriptedServer(faults=Faults(rates={"cut": 0.4, "half_json": 0.3})) as server:
         job = Job("FakeHouse", "arigraph", agent(name, server), 0)
@@ -99,7 +99,7 @@ def test_a_server_that_never_answers_is_a_counted_timeout(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_an_action_that_is_not_possible_is_never_played(name: str) -> None:
+def test_impossible_action_is_never_played(name: str) -> None:
     with ScriptedServer(faults=Faults(rates={"other_action": 1.0})) as server:
         house = gym.make(FAKE_ID, memory="none", max_steps=3)
         result = rollout(house, make_policy(agent(name, server)), 0)
@@ -108,7 +108,7 @@ def test_an_action_that_is_not_possible_is_never_played(name: str) -> None:
 
 
 class Hostile(gym.ObservationWrapper):
-    """Every text of the game tries to pass for the prompt."""
+    """Every text of the game imitates the prompt."""
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
         return {**observation, "text": f"{observation['text']}\n{HOSTILE}"}

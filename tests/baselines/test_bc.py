@@ -1,4 +1,4 @@
-"""Behaviour cloning: who labels what, who plays, what is learnt from it and kept on disk."""
+"""Behaviour cloning: labels, players, what is learnt, and checkpoints."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_what_was_recorded_is_cloned_and_played(recorded: Path, tmp_path: Path) -> None:
+def test_recorded_episodes_are_cloned_and_played(recorded: Path, tmp_path: Path) -> None:
     trainer = train(tmp_path / "run", dataclasses.replace(TINY, teacher=str(recorded.parent)))
     assert trainer.curve[-1]["train_score"] == 1.0
     # In two of eight steps nothing tells one unexplored way from the next.
@@ -72,7 +72,7 @@ def test_what_was_recorded_is_cloned_and_played(recorded: Path, tmp_path: Path) 
     assert rollout(make_env("train"), policy, seed=0).score >= 1
 
 
-def test_a_record_labels_its_own_course_only(recorded: Path) -> None:
+def test_record_labels_only_its_own_states(recorded: Path) -> None:
     teacher, env = RecordedTeacher(recorded), make_env("train")
     obs, info = env.reset(seed=0)
     course = info["task_id"]
@@ -84,13 +84,13 @@ def test_a_record_labels_its_own_course_only(recorded: Path) -> None:
     assert teacher.advise(obs, "another game", None, "").action == ""
 
 
-def test_no_record_is_said_at_once(tmp_path: Path) -> None:
+def test_missing_record_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="teacher"):
         RecordedTeacher(tmp_path)
 
 
-def test_the_planner_labels_what_the_learner_visits() -> None:
-    """Label a state alike after any history, wrong turns included."""
+def test_planner_labels_states_that_the_learner_visits() -> None:
+    """Label a state in the same way after any history, including wrong turns."""
     one, two = PlannerTeacher("textworld"), PlannerTeacher("textworld")
     env = make_env("train")
     obs, info = env.reset(seed=1)
@@ -102,7 +102,7 @@ def test_the_planner_labels_what_the_learner_visits() -> None:
     assert other.action in obs["valid_actions"]
 
 
-def test_the_share_of_the_teacher() -> None:
+def test_share_of_the_teacher_falls() -> None:
     learner = BcLearner(dataclasses.replace(TINY, beta_steps=100, rl_after=50))
     shares = []
     for steps in (0, 25, 49, 50):
@@ -125,7 +125,7 @@ def test_an_update_without_a_label_changes_nothing() -> None:
     assert [learner.update(), learner.update()] == [{"updates": 1.0}, {"updates": 2.0}]
 
 
-def test_rl_goes_on_from_clone_and_break_changes_nothing(tmp_path: Path) -> None:
+def test_rl_continues_from_the_clone_after_interruption(tmp_path: Path) -> None:
     settings = dataclasses.replace(TINY, beta_steps=100, rl_after=140, clone_every=2)
     whole = train(tmp_path / "whole", settings)
     assert "loss" in whole.curve[-1]

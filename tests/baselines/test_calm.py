@@ -1,4 +1,4 @@
-"""CALM: what is proposed by rule and by a model, what a DRRN makes of it, hidden actions."""
+"""CALM: proposals by rule and by a model, the DRRN's choice, hidden actions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ready(**settings: Any) -> Calm:
 
 
 def test_worked_example_of_the_rule() -> None:
-    """Forms that were listed once are filled with the things in sight once nothing is listed."""
+    """Forms of earlier lists are filled with things in sight if nothing is listed."""
     policy = ready(k=100)
     policy.propose(shown("A hall.", "unlock chest with key", "sing"))
     found = policy.propose(shown("A cellar leads east. You see a lamp and a rusty key here."))
@@ -70,7 +70,7 @@ def test_recall_holds_at_most_k_with_ineffective_actions_last() -> None:
         Calm(k=0)
 
 
-def test_listed_valid_actions_filter_what_a_model_proposes() -> None:
+def test_valid_actions_filter_the_proposals_of_a_model() -> None:
     policy = ready(llm=Says("1. Take the lamp.\n2. fly\n- look\nlook"))
     assert policy.propose(shown("A hall.", "look", "take lamp", "wait")) == ["take lamp", "look"]
     assert policy.propose(shown("A hall.")) == ["Take the lamp.", "fly", "look"]
@@ -80,7 +80,7 @@ def test_listed_valid_actions_filter_what_a_model_proposes() -> None:
     assert useless.counters()["fallbacks"] == 1
 
 
-def test_the_drrn_learns_which_proposal_pays() -> None:
+def test_drrn_learns_which_proposal_is_rewarded() -> None:
     """Red pays one point, blue none: one step a game, so Q is the reward."""
     policy = ready(llm=Says("pull red lever\npull blue lever"))
     hall, end = shown("A hall with two levers."), shown("The end.")
@@ -114,7 +114,7 @@ def test_a_trained_drrn_takes_its_best_proposal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("listed", [True, False])
-def test_it_plays_with_and_without_listed_actions(listed: bool, server: ScriptedServer) -> None:
+def test_calm_plays_with_and_without_listed_actions(listed: bool, server: ScriptedServer) -> None:
     def play(spec: str, seed: int = 0) -> Any:
         env = gym.make(FAKE_ID, memory="arigraph", valid_actions=listed)
         return rollout(env, make_policy(spec), 0, policy_seed=seed, limit=30)

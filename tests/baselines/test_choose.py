@@ -93,7 +93,7 @@ def test_a_temperature_draws_by_the_seed(weights: Path) -> None:
     assert len(set(drawn(1))) > 1
 
 
-def test_it_plays_an_episode_and_counts_tokens(weights: Path) -> None:
+def test_choose_plays_an_episode_and_counts_tokens(weights: Path) -> None:
     result = rollout(gym.make(FAKE_ID, memory="arigraph"), choose(weights), 0, limit=4)
     assert result.steps == 4
     assert result.n_invalid == 0
@@ -101,7 +101,7 @@ def test_it_plays_an_episode_and_counts_tokens(weights: Path) -> None:
     assert result.counters["fallbacks"] == 0
 
 
-def test_prompt_that_does_not_fit_is_a_counted_fallback(weights: Path) -> None:
+def test_too_long_prompt_is_a_counted_fallback(weights: Path) -> None:
     policy = choose(weights)
     long = Observation(**{**OBS, "text": "kitchen " * 3000})  # type: ignore[typeddict-item]
     assert policy.act(long, {}) in OBS["valid_actions"]

@@ -1,4 +1,4 @@
-"""The scripted descender: what it reads, what it keeps, how far it gets."""
+"""The scripted descender: its reading, its state and its depth."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_descender_explores_until_fit_and_then_descends() -> None:
     assert eager.act(shown("go down"), {}) == "go down"
 
 
-def test_the_stairs_are_found_by_what_the_memory_recalls() -> None:
+def test_recall_leads_to_the_stairs() -> None:
     obs = shown("go to room 4", "go to room 3", level=2)
     assert choice(obs) == "explore level"
     assert choice({**obs, "triples": (STAIRS,)}) == "go to room 4"
@@ -66,13 +66,13 @@ def test_the_stairs_are_found_by_what_the_memory_recalls() -> None:
     assert choice({**obs, "triples": (elsewhere,)}) == "explore level"
 
 
-def test_without_a_memory_it_goes_round() -> None:
+def test_player_without_memory_goes_in_circles() -> None:
     nothing = shown("go to room 4", text="You find nothing left to explore on this level.")
     found = {choice(nothing), choice(nothing, Descent("find the stairs down", "look", turn=1))}
     assert found <= {"go to room 4", "explore level"}
 
 
-def test_it_survives_by_rules() -> None:
+def test_rules_keep_the_player_alive() -> None:
     assert choice(shown(hp=2)) == "pray"
     assert choice(shown(hp=2, turn=20)) == "search 20"
     assert choice(shown(hp=2), Descent("rest", "search", turn=390, prayed=300)) != "pray"
@@ -110,11 +110,13 @@ LOCKED = (Triple("door 1 of level 1", "is", "locked"),
         (None, shown("go to room 4", text=OVER, triples=LOCKED), "go to room 4"),
     ],
 )  # fmt: skip
-def test_it_eats_flees_and_breaks_out(plan: Descent | None, obs: Observation, action: str) -> None:
+def test_player_eats_flees_and_breaks_out(
+    plan: Descent | None, obs: Observation, action: str
+) -> None:
     assert choice(obs, plan) == action
 
 
-def test_it_tries_something_else_when_no_time_passes() -> None:
+def test_action_that_takes_no_time_is_replaced() -> None:
     stuck = Descent("explore", "explore level", idle=2, turn=400)
     assert choice(shown("go north", "go east"), stuck) in ("go north", "go east", "search")
 
@@ -129,7 +131,7 @@ def test_odd_observations_do_no_harm(text: str) -> None:
 
 
 @pytest.mark.slow
-def test_it_keeps_nothing_but_its_plan() -> None:
+def test_player_keeps_only_its_plan() -> None:
     pytest.importorskip("nle", reason="NLE is not installed")
     env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=60)
     actions, _ = heirs_go_on_as_the_first_would(env, Descender, seed=6)
@@ -137,7 +139,7 @@ def test_it_keeps_nothing_but_its_plan() -> None:
 
 
 @pytest.mark.slow
-def test_it_gets_down_and_scores() -> None:
+def test_player_descends_and_scores() -> None:
     pytest.importorskip("nle", reason="NLE is not installed")
     env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=150)
     scores, depths = [], []

@@ -1,4 +1,4 @@
-"""DRRN: targets against their definition, chance only where it is asked for, a game learnt."""
+"""DRRN: targets against their definition, seeded exploration, a learnt game."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def corridor(learner: DrrnLearner, episodes: int, rng: np.random.Generator) -> N
             here, before = there, seen
 
 
-def test_it_learns_the_values_of_a_corridor() -> None:
+def test_drrn_learns_the_values_of_a_corridor() -> None:
     learner = DrrnLearner(
         dataclasses.replace(SMALL, lr=5e-3, update_every=1, target_every=20), seed=0
     )
@@ -81,7 +81,7 @@ def test_it_learns_the_values_of_a_corridor() -> None:
         assert found[1] == pytest.approx(0.9**3, abs=0.12)
 
 
-def test_acting_in_a_batch_is_acting_alone() -> None:
+def test_batch_gives_the_same_actions_as_single_steps() -> None:
     learner = DrrnLearner(SMALL, seed=0)
     corridor(learner, 20, np.random.default_rng(1))
     seen = [learner.see(obs(room, "advance", "return", "wait")) for room in "abc"]
@@ -113,7 +113,7 @@ def test_double_dqn_targets() -> None:
         assert found[number] == pytest.approx(float(target[int(online.argmax())]), abs=1e-5)
 
 
-def test_exploration_is_seeded_and_falls_off() -> None:
+def test_exploration_is_seeded_and_decreases() -> None:
     def play(seed: int) -> list[list[int]]:
         learner = DrrnLearner(SMALL, seed=seed)
         seen = [learner.see(obs("a", "x", "y", "z"))]
@@ -126,7 +126,7 @@ def test_exploration_is_seeded_and_falls_off() -> None:
     assert learner.epsilon == 0.0
 
 
-def test_what_is_overwritten_is_forgotten() -> None:
+def test_overwritten_transitions_are_forgotten() -> None:
     learner = DrrnLearner(dataclasses.replace(SMALL, capacity=32, n_steps=3), seed=0)
     for number in range(320):
         seen = learner.see(obs(f"room {number}", "x", f"y{number}"), "game")
@@ -146,13 +146,13 @@ def test_the_global_random_state_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("device", ["cuda:99", "gpu"])
-def test_a_device_that_is_not_there(device: str) -> None:
+def test_missing_device_is_reported(device: str) -> None:
     with pytest.raises(InvalidArgumentError, match=f"expected device as one of cpu.*{device}"):
         DrrnLearner(SMALL, device=device)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-def test_cuda_learns_what_the_cpu_learns() -> None:
+def test_cuda_and_cpu_learn_the_same() -> None:
     found = []
     for device in ("cpu", "cuda"):
         learner = DrrnLearner(SMALL, seed=0, device=device)

@@ -1,4 +1,4 @@
-"""The explorer: states told apart, an archive that is gone back to, trials that get better."""
+"""The explorer: distinct states, returns to the archive, improving trials."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def cell(
     return made
 
 
-def test_state_is_worth_its_trajectories_and_what_is_untried() -> None:
+def test_value_counts_trajectories_and_untried_actions() -> None:
     archive = Archive(k=2)
     low, high, stuck, done = cell(1, "a"), cell(2, "b"), cell(3, "c"), cell(4)
     unexplored = cell(5, "north", unexplored=frozenset({"north"}))
@@ -96,7 +96,7 @@ def test_the_frontier_keeps_the_best_trajectories() -> None:
     assert [(t.best, t.trail) for t in archive.frontier] == [(5.0, (2, 3, 6)), (3.0, (4,))]
 
 
-def test_what_gained_points_at_similar_text_is_tried_first() -> None:
+def test_rewarded_action_at_similar_text_is_tried_first() -> None:
     archive = Archive(k=1)
     archive.record_gain(frozenset({"window", "house"}), "enter", 10.0)
     archive.record_attempt(10.0, (1,))
@@ -113,7 +113,7 @@ def worth(archive: Archive, *actions: str, dark: bool = False) -> list[float]:
     return archive.weights(here, actions, {})
 
 
-def test_verbs_decide_what_actions_are_worth_in_any_story() -> None:
+def test_verb_decides_the_value_of_an_action() -> None:
     take, dance, put, throw, drop = worth(
         Archive(k=1), "take lamp", "dance", "put lamp on rug", "throw lamp at rug", "drop lamp"
     )
@@ -154,7 +154,7 @@ def test_an_action_keeps_the_best_visit_that_offered_it() -> None:
     assert room.score == 5.0
 
 
-def test_a_better_visit_offers_again_what_leads_on() -> None:
+def test_better_visit_retries_actions_that_lead_on() -> None:
     def visit(score: float) -> list[str]:
         room.offer(("north", "sing", "jump"), Visit(score, (), (1,), None))
         return list(room.options)
@@ -168,7 +168,7 @@ def test_a_better_visit_offers_again_what_leads_on() -> None:
     assert visit(1.0) == ["north"]
 
 
-def test_a_light_that_went_out_leaves_dark_until_a_move() -> None:
+def test_extinguished_light_leaves_dark_until_a_move() -> None:
     policy, action = Explorer(), ""
     cells: list[Cell] = []
     policy.keep_state = lambda: None
@@ -195,7 +195,7 @@ def test_dark_without_light_promises_nothing() -> None:
     assert archive.promise(cell(3, "north", "light lamp", dark=True)) > 0
 
 
-def test_an_answer_never_seen_lets_an_action_be_repeated() -> None:
+def test_new_answer_allows_to_repeat_an_action() -> None:
     policy, info = Explorer(), {"task_id": "one", "score": 0.0}
     policy.reset(info)
 
@@ -232,7 +232,7 @@ def test_a_house_is_won_by_exploring(seed: int, memory: str) -> None:
 
 
 @pytest.mark.slow
-def test_trials_get_better_without_going_back() -> None:
+def test_trials_improve_without_going_back() -> None:
     spec, values = "evotest?k=12&steps=15&actions=true", []
     for seed in range(4):
         rows = [
@@ -247,8 +247,8 @@ def test_trials_get_better_without_going_back() -> None:
     assert late > early + 2
 
 
-def test_without_a_list_it_moves_as_the_game_wants() -> None:
-    """TextWorld's games take ``go north`` alone; all others of stories take ``north`` as well."""
+def test_moves_follow_the_game_without_listed_actions() -> None:
+    """TextWorld's games take only ``go north``; all other stories also take ``north``."""
     job = Job("FakeHouse", "arigraph", "explorer", 0, "evotest?k=3&steps=25")
     assert all(row.result.n_invalid < row.result.steps for row in play_job(job))
     for dialect, ways in (("textworld", {"go north", "go up"}), ("plain", {"north", "up"})):

@@ -1,4 +1,4 @@
-"""GATA-like: graphs survive the store, names do not matter, batches change nothing, it learns."""
+"""GATA-like: stored graphs, independence of names and batches, learning."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def shaken(settings: GataSettings = SMALL) -> GataLearner:
     return learner
 
 
-def test_graphs_are_laid_end_to_end() -> None:
+def test_graphs_are_concatenated() -> None:
     learner = shaken()
     seen = [learner.see(kitchen("leek", "plum")), learner.see(obs("", "wait"))]
     bags = scenes_of(seen).bags
@@ -92,7 +92,7 @@ def test_an_observation_survives_a_checkpoint() -> None:
 
 
 @pytest.mark.parametrize("neighbourhood", [True, False])
-def test_names_never_seen_change_nothing_and_relations_do(neighbourhood: bool) -> None:
+def test_relations_matter_and_unseen_names_do_not(neighbourhood: bool) -> None:
     learner = shaken(dataclasses.replace(SMALL, neighbourhood=neighbourhood))
     one, two = (
         values(learner, learner.see(kitchen(*names)))
@@ -102,7 +102,7 @@ def test_names_never_seen_change_nothing_and_relations_do(neighbourhood: bool) -
     assert abs(one[0] - one[1]) > 1e-3
 
 
-def test_a_message_comes_from_two_edges_away() -> None:
+def test_message_travels_over_two_edges() -> None:
     learner = shaken(dataclasses.replace(SMALL, neighbourhood=False))
     near = "you | is in | hall, box | is in | hall, bag | is in | hall, pin | is in | box"
     plain, marked = (
@@ -113,7 +113,7 @@ def test_a_message_comes_from_two_edges_away() -> None:
     assert abs(values(learner, plain)[0] - values(learner, marked)[0]) > 1e-4
 
 
-def test_a_batch_is_its_parts() -> None:
+def test_batch_equals_its_parts() -> None:
     learner = shaken()
     seen = [learner.see(kitchen("leek", "plum")), learner.see(obs("", "wait", "look"))]
     seen.append(learner.see(obs("you | is in | hall", "go north", text="A kitchen is there.")))
@@ -121,7 +121,7 @@ def test_a_batch_is_its_parts() -> None:
     np.testing.assert_allclose(values(learner, *seen), alone, atol=1e-5)
 
 
-def test_it_learns_which_food_the_recipe_requires() -> None:
+def test_gata_learns_the_food_that_the_recipe_requires() -> None:
     """By the graph alone: actions have no features of their own but verb and nodes."""
     settings = dataclasses.replace(SMALL, neighbourhood=False, lr=1e-2, update_every=1)
     learner, rng = GataLearner(settings, seed=0), np.random.default_rng(0)
@@ -148,7 +148,7 @@ def train(folder: Path, steps: int) -> None:
     Trainer(learner, LocalEnvs(make_env), how, folder, {"env": "FakeHouse"}).run()
 
 
-def test_a_break_changes_nothing(tmp_path: Path) -> None:
+def test_interruption_changes_nothing(tmp_path: Path) -> None:
     train(tmp_path / "whole", 120)
     train(tmp_path / "half", 60)
     train(tmp_path / "half", 120)

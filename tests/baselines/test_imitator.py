@@ -1,4 +1,4 @@
-"""The imitator: does what was demonstrated, in other houses, as far as its memory tells."""
+"""The imitator: repeats demonstrations in other houses, with the help of its memory."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ MOVE = "First, focus on the thing. Then, move it to the {} box in the kitchen."
          "change its state of matter.", False),
     ],
 )  # fmt: skip
-def test_knows_which_tasks_nobody_showed(knowledge: ShownKnowledge, goal: str, known: bool) -> None:
+def test_tasks_without_demonstration_are_known(
+    knowledge: ShownKnowledge, goal: str, known: bool
+) -> None:
     assert is_demonstrated(f"Your task is to {goal}", knowledge.demonstrations) is known
 
 
@@ -95,7 +97,7 @@ def play_dev(task: str, steps: int) -> tuple[Imitator, Any]:
 
 
 @pytest.mark.slow
-def test_explores_where_nobody_showed_what_to_focus_on() -> None:
+def test_undemonstrated_focus_is_explored_for() -> None:
     policy, result = play_dev("find-animal", 30)
     assert not result.lost
     assert str(policy.focus.aim).startswith("later: explore, in the ")
@@ -109,7 +111,7 @@ def test_similar_task_is_played_as_far_as_demonstrated() -> None:
 
 
 @pytest.mark.slow
-def test_focuses_on_what_goal_names_though_nobody_showed_it() -> None:
+def test_named_focus_needs_no_demonstration() -> None:
     goal = "Your task is to turn on the red lamp. First, focus on the red lamp. Then, {}"
     view = (
         "This room is called the workshop. In it, you see: \n\ta red lamp\n"
@@ -135,7 +137,7 @@ def seen(text: str, memory: str = "", *facts: str, task: str = GOAL, held: str =
 
 
 @pytest.mark.slow
-def test_was_shown_train_variations_only() -> None:
+def test_demonstrations_are_of_train_variations_only() -> None:
     from gym_memory.core.trajectory import read_trajectory
 
     for trajectory in read_trajectory(SHIPPED):
@@ -154,7 +156,7 @@ def test_was_shown_train_variations_only() -> None:
         ("wait1", ()),
     ],
 )
-def test_takes_actions_apart(action: str, parts: tuple[str, ...]) -> None:
+def test_actions_are_parsed(action: str, parts: tuple[str, ...]) -> None:
     assert parse(action).things == parts
 
 
@@ -176,7 +178,7 @@ def test_reads_a_view() -> None:
     assert [thing.name for thing in things_in(view)] == ["soap", "table", "glass cup", "water"]
 
 
-def test_says_a_demonstration_in_terms_of_another_goal() -> None:
+def test_demonstration_is_translated_to_another_goal() -> None:
     there = "Move lead to the red box in the kitchen."
     here = "Move ice cream to the blue box in the living room."
     act = parse("move lead to red box")
@@ -193,7 +195,7 @@ def test_prefers_the_demonstration_of_the_same_kind(knowledge: ShownKnowledge) -
         assert nearest(one.goal, knowledge.demonstrations)[0][0].task == one.task
 
 
-def test_mixes_what_the_recipe_says() -> None:
+def test_recipe_decides_what_is_mixed() -> None:
     here = recipe_in("To make dough, you need to mix flour, water.")
     assert here == ("flour", "water")
     there = ("bread", "jam", "water")
@@ -221,7 +223,7 @@ def test_agent_finds_its_place_from_the_memory(knowledge: ShownKnowledge) -> Non
     }
 
 
-def test_repeats_what_was_repeated_until_the_answer_changes(knowledge: ShownKnowledge) -> None:
+def test_action_is_repeated_until_the_answer_changes(knowledge: ShownKnowledge) -> None:
     one = shown(knowledge, "inclined-plane-friction-named-surfaces")
     first = next(i for i, move in enumerate(one.moves) if move.act.verb == "look at")
     last = next(i for i in range(first, len(one.moves)) if "bottom" in one.moves[i].answer)
@@ -244,7 +246,7 @@ def test_sees_the_rounds_of_a_demonstration(knowledge: ShownKnowledge) -> None:
 
 
 def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
-    """Return the last move of a demonstration where the goal is another."""
+    """Return the last move of a demonstration under another goal."""
     last = len(one.moves) - 1
     guide = Guide(one, translate_goal(one.goal, goal), DemonstrationProgress(last, 0.0, ()), {})
     scene = read_scene(seen(text, task=goal), plan)
@@ -252,7 +254,7 @@ def decide(one: Demonstration, goal: str, text: str, plan: Pursuit) -> str:
 
 
 @pytest.mark.parametrize(("reading", "box"), [(120, "green box"), (-20, "blue box")])
-def test_decides_by_what_it_measured(knowledge: ShownKnowledge, reading: int, box: str) -> None:
+def test_measurement_decides(knowledge: ShownKnowledge, reading: int, box: str) -> None:
     one = shown(knowledge, "use-thermometer")
     goal = (
         "Your task is to measure the temperature of unknown substance B, which is located around "
@@ -267,7 +269,7 @@ def test_decides_by_what_it_measured(knowledge: ShownKnowledge, reading: int, bo
 
 
 @pytest.mark.parametrize(("height", "box"), [("short", "red box"), ("tall", "green box")])
-def test_decides_by_what_it_sees(knowledge: ShownKnowledge, height: str, box: str) -> None:
+def test_observation_decides(knowledge: ShownKnowledge, height: str, box: str) -> None:
     one = shown(knowledge, "mendelian-genetics-unknown-plant")
     goal = (
         "Your task is to determine whether short plant height is a dominant or recessive trait in "
@@ -328,7 +330,7 @@ def test_recent_actions_are_read_apart_from_old_ones() -> None:
     assert (whole.gap, whole.cut, len(whole.done)) == (0, False, 4)
 
 
-def test_takes_answer_to_question_for_that_of_the_move() -> None:
+def test_answer_to_question_belongs_to_the_move() -> None:
     memory = "[step 1] > move seed to pot\nAmbiguous request: Please enter the number"
     scene = read_scene(
         seen("You move the seed.", memory), Pursuit(parse("move seed to pot"), "greenhouse")
@@ -392,7 +394,7 @@ def test_substance_seen_outside_is_poured_from_no_cup(knowledge: ShownKnowledge)
         )
 
 
-def test_goes_on_in_the_room_where_it_is(knowledge: ShownKnowledge) -> None:
+def test_player_continues_in_its_room(knowledge: ShownKnowledge) -> None:
     one = next(
         d for d in knowledge.demonstrations if d.task == "boil" and d.moves[-1].room == "foundry"
     )
@@ -428,7 +430,7 @@ def test_given_up_aim_is_sought_first_then_noted(
     assert policy.focus.aim.act != parse("examine soap")
 
 
-def test_the_latest_that_was_given_up_is_kept() -> None:
+def test_latest_abandoned_action_is_kept() -> None:
     plan = Experiment().giving_up(parse(f"open door {number}") for number in range(20))
     assert plan.abandoned[-1] == parse("open door 19")
     assert len(plan.abandoned) == 12
@@ -457,7 +459,7 @@ def test_answers_a_question_by_its_first_choice() -> None:
     assert policy.act(seen("Ambiguous request: Please enter the number"), {}) == "0"
 
 
-def test_refuses_to_play_unlearnt(tmp_path: Path) -> None:
+def test_untrained_player_refuses_to_play(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError, match="checkpoint"):
         Imitator().reset({}, 0)
     with pytest.raises(ResultsError):

@@ -1,4 +1,4 @@
-"""What agents know before a game: examples that the engines confirm, and rules."""
+"""Agents' knowledge before a game: examples that the engines confirm, and rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learner: how it reads lessons, what it keeps, and that lessons make it better."""
+"""The learner: reading of lessons, its state, and gains by lessons."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_reads_plans() -> None:
     assert advice.doubt == {"i ..."}
 
 
-def test_finds_the_way_to_what_is_planned() -> None:
+def test_player_finds_the_way_to_planned_places() -> None:
     policy = LessonFollower()
     policy.reset({}, 0)
     attic = "-= Attic =-\nYou are in an attic."
@@ -60,7 +60,7 @@ def test_finds_the_way_to_what_is_planned() -> None:
     assert policy.focus == Course.of([], "hall")
 
 
-def test_keeps_nothing_but_its_focus() -> None:
+def test_player_keeps_only_its_focus() -> None:
     actions = ("take key", "open box", "go up", "sit", "wait")
     one, two = LessonFollower(), LessonFollower()
     one.reset({}, 3)
@@ -70,7 +70,7 @@ def test_keeps_nothing_but_its_focus() -> None:
     assert one.act(seen(actions), {}) == two.act(seen(actions), {})
 
 
-def test_explores_what_is_new_and_not_advised_against() -> None:
+def test_new_things_are_explored_unless_advised_against() -> None:
     policy = LessonFollower(boldness=0.0)
     actions = ("look", "put key on box", "eat key", "sit", "wait", "open lid")
     chosen = set()
@@ -117,7 +117,7 @@ def test_the_first_trial_is_the_same_without_lessons(scores: dict[str, np.ndarra
     assert (scores["reflexion"][:, 0] == scores["history"][:, 0]).all()
 
 
-def test_tries_one_thing_of_a_kind_after_the_other() -> None:
+def test_things_of_a_kind_are_tried_in_turn() -> None:
     lessons = ('1. These steps won: "go to shelf", "take mug from shelf", "go to sink".',)
     policy, rooms = (
         LessonFollower(),

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow  # imports torch
 LEARNERS = learner_classes()
 
 
-def test_these_can_be_trained() -> None:
+def test_trainable_learners_are_listed() -> None:
     assert {"drrn", "bc", "a2c", "gata", "text", "lm"} <= LEARNERS.keys()
 
 
@@ -48,7 +48,7 @@ AGENTS = [
 ]
 
 
-def test_these_agents_ask_a_model() -> None:
+def test_agents_with_a_model_are_listed() -> None:
     assert {"plain", "react", "reflexion", "ariadne", "stma", "clin", "ldm2"} <= set(AGENTS)
     assert {"netplay", "choose", "answerer"} <= set(AGENTS)
 
@@ -71,7 +71,7 @@ def test_an_agent_takes_its_settings_and_nothing_else(name: str) -> None:
         agent.settings_class().model = "other"
 
 
-def test_what_an_agent_fixes_cannot_be_set() -> None:
+def test_fixed_parameter_of_an_agent_cannot_be_set() -> None:
     for spec in ("choose?base_url=x", "answerer?history=3"):
         with pytest.raises(UnknownNameError, match="unknown parameter"):
             make_policy(spec)
@@ -79,7 +79,7 @@ def test_what_an_agent_fixes_cannot_be_set() -> None:
         make_policy("choose?score=words")
 
 
-def test_agent_with_a_constructor_of_its_own_shows_that() -> None:
+def test_own_constructor_of_an_agent_is_shown() -> None:
     class Mine(React):
         def __init__(self, mood: str = "calm", *, history: int = 1):
             super().__init__("openai?model=m&base_url=http://127.0.0.1:9/v1", history=history)
@@ -166,7 +166,7 @@ def test_a_wrong_value_is_named(baseline: str, values: dict[str, Any], message: 
         make_settings(LEARNERS[baseline].settings_class, values)
 
 
-def test_the_command_line_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_line_lists_settings(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["list", "settings", "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -202,6 +202,6 @@ def test_a_mistake_of_train_is_one_line(
     assert len(err.splitlines()) == 1
 
 
-def test_values_are_read_as_they_stand() -> None:
+def test_values_are_read_literally() -> None:
     found = read_settings(["teacher=/my runs/a+b&c=1%20", "lr=1e-4", "neighbourhood=false"])
     assert found == {"teacher": "/my runs/a+b&c=1%20", "lr": 1e-4, "neighbourhood": False}

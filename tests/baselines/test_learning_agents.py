@@ -88,9 +88,7 @@ def demonstrations(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_examples_are_carried_over_to_unseen_games(
-    demonstrations: Path, server: ScriptedServer
-) -> None:
+def test_examples_transfer_to_unseen_games(demonstrations: Path, server: ScriptedServer) -> None:
     """Foods and preparations of the test split are others; without examples it plays by chance."""
     env, policy = "Cooking?level=rl-2&split=test&max_steps=30", agent("ldm2", server)
     taught, untaught = (
@@ -118,7 +116,7 @@ Subgoal 3: fry the carrot - incomplete
 Summary: slice carrot with knife"""
 
 
-def test_analogy_is_about_the_thing_in_the_same_state() -> None:
+def test_analogy_matches_things_in_the_same_state() -> None:
     examples = read_examples(EXAMPLE)
     assert [example.action for example in examples] == [("cook", "red", "potato", "with", "stove")]
     possible = ["look", "cook carrot with oven", "cook carrot with stove",
@@ -262,8 +260,8 @@ def test_every_episode_is_accounted_for_under_every_fault(fault: str, tmp_path: 
         assert sum(row.result.counters.get(name, 0) for row in rows for name in counted) > 0
 
 
-def test_a_policy_goes_back_to_where_it_was(server: ScriptedServer) -> None:
-    """What is asked after a restore is what was asked at the snapshot."""
+def test_policy_is_restored_exactly(server: ScriptedServer) -> None:
+    """The prompt after a restore equals that at the snapshot."""
     env = gym.make(FAKE_ID, memory="none", max_steps=6)
     policy = make_policy(agent("ldm2", server))
     assert isinstance(policy, Ldm2)

@@ -1,4 +1,4 @@
-"""Agents against a server that nobody here wrote: llama.cpp with SmolLM2."""
+"""Agents against a third-party server: llama.cpp with SmolLM2."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def llama() -> Iterator[LlamaServer]:
 
 @pytest.mark.parametrize("constrain", [False, True])
 @pytest.mark.parametrize("name", ["plain", "react", "ariadne"])
-def test_an_episode_ends_and_its_counters_are_the_servers(
+def test_counters_of_an_episode_equal_the_servers(
     llama: LlamaServer, name: str, constrain: bool
 ) -> None:
     model = {"model": "smollm", "base_url": llama.base_url}

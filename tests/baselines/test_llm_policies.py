@@ -87,7 +87,7 @@ def moved(before: Observation, action: str, moves: int, **info: Any) -> Transiti
 @pytest.mark.parametrize(
     ("env", "seed"), [("TreasureHunt?level=easy", 0), ("Cooking?level=medium", 0)]
 )
-def test_ariadne_wins_by_what_memory_puts_into_its_prompts(
+def test_ariadne_wins_by_the_recall_in_its_prompts(
     env: str, seed: int, server: ScriptedServer
 ) -> None:
     graph = play(env, "arigraph", spec("ariadne", server), seed)
@@ -103,7 +103,7 @@ def test_ariadne_wins_by_what_memory_puts_into_its_prompts(
 
 
 @pytest.mark.parametrize(("policy", "memory"), [("ariadne", "arigraph"), ("stma", "stma")])
-def test_most_of_a_prompt_was_in_an_earlier_one(policy: str, memory: str) -> None:
+def test_prompts_share_most_of_their_prefix(policy: str, memory: str) -> None:
     with ScriptedServer() as fresh:
         result = play("Cooking?level=stma-2", memory, spec(policy, fresh))
     assert result.success
@@ -111,7 +111,7 @@ def test_most_of_a_prompt_was_in_an_earlier_one(policy: str, memory: str) -> Non
     assert share > 0.5
 
 
-def test_calls_of_a_step_differ_in_their_end_alone() -> None:
+def test_calls_of_a_step_share_their_beginning() -> None:
     slots = {"history": "h", "memory": "m", "plan": "p", "actions": "look", "action": "look"}
     slots |= {"task": "t", "observation": "o", "inventory": "i", "subgoal": "s", "feedback": ""}
     slots |= {"lessons": "l", "knowledge": "k"}
@@ -128,7 +128,7 @@ def test_calls_of_a_step_differ_in_their_end_alone() -> None:
         assert 0 < len(end) != len(other_end) > 0
 
 
-def test_lessons_stand_before_what_changes() -> None:
+def test_lessons_come_before_changing_parts() -> None:
     lessons = ("2. Keys open lockers.", "1. Read notes.\nAll of them.")
     text = "Lessons:\n1. Read notes.\nAll of them.\n2. Keys open lockers.\nkey: is in hall"
     model = PreparedModel("Action: look", "look")
@@ -262,7 +262,7 @@ def test_reflections_last_for_the_trials_of_a_task(server: ScriptedServer) -> No
     assert policy.situation(shown())["lessons"].count("\n") == 0
 
 
-def test_a_won_trial_is_not_reflected_on(server: ScriptedServer) -> None:
+def test_won_trial_has_no_reflection(server: ScriptedServer) -> None:
     policy = Reflexion(chat(server))
     policy.reset({"task_id": "one"}, 0)
     end = {"score": 1, "max_score": 1, "normalized_score": 1.0, "lost": False}
@@ -311,7 +311,7 @@ def test_the_critic_comes_before_every_action() -> None:
     assert policy.focus.thought == "it is dark there", "the memory gets the objection"
 
 
-def test_a_critic_that_gives_no_verdict_does_not_approve() -> None:
+def test_critic_without_verdict_does_not_approve() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
     policy = Stma(PreparedModel(plan, "hm", plan, "hm"), rounds=1)
     policy.reset({}, 0)
@@ -319,7 +319,7 @@ def test_a_critic_that_gives_no_verdict_does_not_approve() -> None:
     assert policy.counters()["unapproved"] == 1
 
 
-def test_rules_of_the_game_come_to_planner_and_critic() -> None:
+def test_rules_of_the_game_reach_planner_and_critic() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
     for knowledge, words in (("cooking", "roast with the oven"), ("Never swim.", "Never swim.")):
         model = PreparedModel(plan, '{"thought": "", "suitable": true}')
@@ -339,7 +339,7 @@ def test_without_the_controller_the_executor_sees_all_learnings() -> None:
     assert not policy.focus.thought
 
 
-def test_goal_and_rationale_come_to_the_memory() -> None:
+def test_goal_and_rationale_reach_the_memory() -> None:
     goal = json.dumps({"learnings": [], "rationale": "it is near", "goal": "see"})
     policy = Clin(PreparedModel(goal, "look"))
     policy.reset({}, 0)
@@ -347,7 +347,7 @@ def test_goal_and_rationale_come_to_the_memory() -> None:
     assert policy.focus == PlanState("see", thought="see (it is near)")
 
 
-def test_the_critic_has_its_say_a_number_of_times() -> None:
+def test_number_of_criticisms_is_limited() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["go east"]})
     no = '{"thought": "", "suitable": false, "feedback": "no"}'
     policy = Stma(PreparedModel(*[plan, no] * 3), rounds=2)
@@ -357,7 +357,7 @@ def test_the_critic_has_its_say_a_number_of_times() -> None:
     assert policy.counters()["unapproved"] == 1
 
 
-def test_an_impossible_action_is_turned_down_without_a_call() -> None:
+def test_impossible_action_is_rejected_without_a_call() -> None:
     plan = json.dumps({"thought": "", "subgoal": "leave", "actions": ["fly"]})
     model = PreparedModel(plan, plan.replace("fly", "go east"), '{"thought": "", "suitable": true}')
     policy = Stma(model)
@@ -366,7 +366,7 @@ def test_an_impossible_action_is_turned_down_without_a_call() -> None:
     assert "fly" in model.asked[1]["feedback"]
 
 
-def test_the_executor_takes_what_is_alike_and_tries_again() -> None:
+def test_executor_takes_similar_actions_and_retries() -> None:
     goal = '{"learnings": [2], "goal": "get the key"}'
     obs = shown(
         valid_actions=("take red key", "drop lamp"),
@@ -422,7 +422,7 @@ BROKEN += [
 
 
 @pytest.mark.parametrize(("policy", "fault"), BROKEN)
-def test_the_episode_goes_on_whatever_the_server_answers(policy: str, fault: str) -> None:
+def test_any_answer_of_the_server_continues_the_episode(policy: str, fault: str) -> None:
     with ScriptedServer(faults=Faults(rates={fault: 1.0})) as server:
         result = fake_house(make_policy(spec(policy, server, retries=0, timeout=5)), max_steps=3)
     assert result.steps == 3 or result.lost

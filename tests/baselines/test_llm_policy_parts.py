@@ -31,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 
 @given(st.lists(st.text("abc dE-", min_size=1), min_size=1, unique=True), st.data())
-def test_a_valid_action_is_found_as_it_stands(valid: list[str], data: Any) -> None:
+def test_literal_valid_action_is_found(valid: list[str], data: Any) -> None:
     action = data.draw(st.sampled_from(valid))
     if action == action.strip():
         assert match_action(action, valid) == action
@@ -54,7 +54,7 @@ def test_other_words_are_another_action() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "Action:", "Thought: I wonder.", "act: fly"])
-def test_an_answer_without_an_action_is_none(text: str) -> None:
+def test_answer_without_action_gives_none(text: str) -> None:
     with pytest.raises(ModelError):
         read_action(text, ("look",))
 
@@ -90,7 +90,7 @@ def test_transcript_shows_rewards_unless_hidden(info: dict[str, float], line: st
 
 
 @pytest.mark.parametrize(("history", "tokens"), [(5, 10_000), (None, 200), (4, 150)])
-def test_transcript_seldom_starts_again(history: int | None, tokens: int) -> None:
+def test_transcript_is_rarely_cut(history: int | None, tokens: int) -> None:
     policy = Plain.__new__(Plain)
     policy.settings = PlainSettings(history=history, history_tokens=tokens)
     policy.reset({}, 0)
@@ -147,7 +147,7 @@ def test_reachable_thing_comes_before_the_planned_exit() -> None:
     assert chosen == "unlock olive locker with iron key"
 
 
-def test_transcript_that_begins_with_where_one_is_stays_transcript() -> None:
+def test_transcript_that_begins_with_a_place_stays_transcript() -> None:
     transcript = (
         "Find the treasure!\n\n-= Room T =-\nYou are in Room T. A quiet one.\n\n"
         "There is a note on the floor.\n> examine note\nThe red key opens the chest."
@@ -158,7 +158,7 @@ def test_transcript_that_begins_with_where_one_is_stays_transcript() -> None:
     assert observation_of(slots)["memory"] == transcript
 
 
-def test_a_plan_remembers_what_was_looked_at() -> None:
+def test_plan_names_things_already_looked_at() -> None:
     slots = {
         "memory": "you: is in hall\nrack: is in hall\nnote: is in hall",
         "observation": "-= Hall =-\nYou see a rack and a note.", "task": "Find the treasure!",

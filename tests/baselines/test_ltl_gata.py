@@ -1,4 +1,4 @@
-"""LTL-GATA: formulas by hand, what progress does in a game, marks, the bonus, resumed training."""
+"""LTL-GATA: formulas by hand, progression in a game, marks, the bonus, resumed training."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DICED = ("fact", "leek", "is", "diced")
 MEAL = ("eventually", ("fact", "meal", "is in", "inventory"))
 
 
-def test_progression_by_hand() -> None:
+def test_progression_equals_hand_worked_formulas() -> None:
     both = ("and", ("eventually", HELD), ("eventually", DICED))
     held, diced = Triple(*HELD[1:]), Triple(*DICED[1:])
     assert progress(both, []) == both
@@ -48,7 +48,7 @@ def test_progression_by_hand() -> None:
     assert progress(TRUE, [held]) == TRUE
 
 
-def test_instructions_are_the_recipe() -> None:
+def test_recipe_gives_the_instructions() -> None:
     facts = kitchen("leek", "plum")["triples"]
     assert instructions(facts) == ("and", ("eventually", HELD), ("eventually", DICED), MEAL)
     assert instructions(facts[:3]) is None

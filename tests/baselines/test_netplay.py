@@ -88,7 +88,7 @@ def test_an_answer_without_a_skill_is_counted_and_replaced(said: str) -> None:
 OneThatFails = Saying
 
 
-def test_what_a_memory_recalls_is_read_from_the_prompt() -> None:
+def test_recall_is_read_from_the_prompt() -> None:
     memory = (
         "room 4 of level 1: has unexplored exit down; has item egg\n"
         "corridor 1 of level 1: is through door 2 of room 4 of level 1\n"
@@ -102,7 +102,7 @@ def test_what_a_memory_recalls_is_read_from_the_prompt() -> None:
 
 
 @pytest.mark.slow
-def test_over_http_it_plays_as_the_descender_does(server: ScriptedServer) -> None:
+def test_netplay_over_http_plays_like_the_descender(server: ScriptedServer) -> None:
     """With a prompt that carries the observation and the memory, the rules decide the same."""
     pytest.importorskip("nle", reason="NLE is not installed")
     env = gym.make("gym_memory/NetHack-v0", memory="arigraph", max_steps=40)

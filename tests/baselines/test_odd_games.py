@@ -1,4 +1,4 @@
-"""The planner on games in words and ways that none of our generators has, made by TextWorld."""
+"""The planner on games of TextWorld with wordings and layouts outside our generators."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def play(story: Path, steps: int, memory: str = "arigraph") -> tuple[EpisodeResu
         env.close()
 
 
-def test_keys_and_pages_may_be_called_anything(tmp_path: Path) -> None:
+def test_keys_and_pages_may_have_any_name(tmp_path: Path) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         locker = thing("c", "Locker 4", "Room A", "locked")
         trunk = thing("c", "tin trunk", "Room C", "locked")
@@ -129,7 +129,7 @@ def test_kinds_decide_where_things_of_a_room_belong(tmp_path: Path) -> None:
     assert any(action.startswith("put ") for action in actions)
 
 
-def test_thing_is_brought_where_task_says_it_should_be(tmp_path: Path) -> None:
+def test_thing_is_carried_to_the_place_in_task(tmp_path: Path) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         thing("s", "glass counter", "Room C")
         thing("c", "tea chest", "Room A", "closed")
@@ -158,7 +158,7 @@ def test_food_to_grill_tries_one_appliance_after_another() -> None:
 
 
 @pytest.mark.parametrize("memory", ["arigraph", "none"])
-def test_world_without_actions_is_left_waiting_for_ever(tmp_path: Path, memory: str) -> None:
+def test_unwinnable_world_starts_no_endless_cycle(tmp_path: Path, memory: str) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         thing("o", "pebble", "Room B")
         thing("c", "wall safe", "Room A", "locked")
@@ -222,7 +222,7 @@ def test_search_of_everything_is_noted_until_lock_gives_way() -> None:
         "Recover the lamp. Then put the lamp on the ground in Room C!",
     ],
 )
-def test_what_belongs_on_floor_of_room_is_carried_there(tmp_path: Path, goal: str) -> None:
+def test_thing_of_a_floor_is_carried_there(tmp_path: Path, goal: str) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         thing("s", "shelf", "Room B")
         thing("o", "lamp", "shelf")
@@ -238,7 +238,7 @@ def test_what_belongs_on_floor_of_room_is_carried_there(tmp_path: Path, goal: st
 
 
 @pytest.mark.parametrize("memory", ["arigraph", "history"])
-def test_held_key_goes_straight_to_the_lock_it_opens(tmp_path: Path, memory: str) -> None:
+def test_held_key_is_carried_directly_to_its_lock(tmp_path: Path, memory: str) -> None:
     def build(maker: Any, thing: Callable[..., Any]) -> str:
         chest = thing("c", "oak chest", "Room A", "locked")
         thing("o", "medal", "oak chest")

@@ -1,4 +1,4 @@
-"""The planner in kitchens where nothing is called as usual, of TextWorld's cooking generator."""
+"""The planner in kitchens of TextWorld's cooking generator with unusual names."""
 
 from __future__ import annotations
 
@@ -113,20 +113,20 @@ def test_unknown_appliance_is_tried_on_unneeded_food() -> None:
     assert tried == ["cook egg with vulcan", "cook swede with vulcan"]
 
 
-def test_meal_is_prepared_without_ingredients_that_are_nowhere() -> None:
+def test_meal_is_prepared_without_missing_ingredients() -> None:
     done = [fact for fact in HELD if fact.relation != "needs to be"]
     asked = Triple("recipe", "requires", "making")
     assert moves((*done, asked), ("look", "prepare meal"))[:1] == ["prepare meal"]
 
 
-def test_attempts_and_persons_are_no_things() -> None:
+def test_attempts_and_persons_are_not_things() -> None:
     deed = (Triple("you", "is in", "hall"), Triple("hall", "tried", "examine old blade"))
     assert blade(believed(deed), ["swede"]) == "knife"
     aims = [move.aim for move in cook(believed(deed, goal="Your task: cook a meal for you"))]
     assert not any("read the you" in aim for aim in aims)
 
 
-def test_a_cookbook_among_things_to_tidy_makes_nobody_cook() -> None:
+def test_cookbook_in_a_tidying_task_starts_no_cooking() -> None:
     book = (
         Triple("you", "is in", "study"),
         Triple("cookery book", "is on", "shelf"),

@@ -1,4 +1,4 @@
-"""The published plan: how far a player got, what led nowhere, and errands in so many words."""
+"""The published plan: progress, failed aims, and literal errands."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_circling_aim_is_given_up_and_noted_in_plan() -> None:
     assert str(plan) == "wander; last action: go west; given up: fetch bowl (3x)"
 
 
-def test_exploring_may_turn_round() -> None:
+def test_exploring_may_turn_back() -> None:
     west, back = Plan(Aim("explore", Kind.EXPLORE, ("hall", "west")), "go west"), "go east"
     assert west.after(Move(back, Aim("explore", Kind.EXPLORE))).given_up == ()
     there = Move(back, dataclasses.replace(READ, exit=("hall", "south"), route=("south",)))
@@ -70,7 +70,7 @@ def test_names_match_without_case_and_keep_their_spelling() -> None:
     assert found.spelled("unlock white locker with key 1") == "unlock White locker with Key 1"
 
 
-def test_what_was_tried_here_is_recalled_by_place() -> None:
+def test_attempts_are_recalled_by_place() -> None:
     triples = (Triple("you", "is in", "hall"), Triple("hall", "tried 3 times", "open safe"))
     found = beliefs("", ("open safe", "look"), triples=triples)
     assert (found.tried("open safe"), found.tried("look")) == (3, 0)
@@ -114,7 +114,7 @@ def test_plan_read_from_its_text_is_equal(aim: Aim) -> None:
     assert read_plan(write_plan(plan)) == plan
 
 
-def test_it_is_what_was_spoken_of_before() -> None:
+def test_pronoun_means_the_thing_mentioned_before() -> None:
     goal = "Locate the antidote and set it down on the med bay bed."
     known = (
         Triple("you", "is in", "hall"), Triple("antidote", "is in", "inventory"),

@@ -45,7 +45,7 @@ def play(name: str, seed: int, memory: str, **kwargs: Any) -> Any:
         ("TreasureHunt", "hard"),
     ],
 )
-def test_wins_with_a_graph_and_not_without_a_memory(name: str, level: str) -> None:
+def test_planner_wins_with_graph_and_not_without_memory(name: str, level: str) -> None:
     with_graph = play(name, 3, "arigraph", level=level)
     without = play(name, 3, "none", level=level)
     assert with_graph.success
@@ -67,7 +67,7 @@ def test_reads_a_transcript_as_well_as_a_graph() -> None:
 
 
 def test_planner_needs_no_encoder_without_tidying() -> None:
-    """Without a memory it comes to tidying in this game, for want of anything else to do."""
+    """Without a memory it starts tidying in this game, having no other aim."""
     env = gym.make("gym_memory/Cooking-v0", split="test", memory="none", level="medium")
     try:
         assert rollout(env, Planner("no-such-model"), 4).steps > 0
@@ -85,7 +85,7 @@ def test_tidying_without_encoder_names_what_to_install() -> None:
 
 
 @pytest.mark.parametrize("level", ["medium", "hardest"])
-def test_keeps_nothing_but_its_published_plan(level: str) -> None:
+def test_planner_keeps_only_its_published_plan(level: str) -> None:
     env = gym.make("gym_memory/Cooking-v0", split="test", level=level, memory="arigraph")
     _, info = heirs_go_on_as_the_first_would(env, Planner)
     assert info["success"]
@@ -137,7 +137,7 @@ def test_explores_the_nearest_exit_unless_its_plan_says_otherwise() -> None:
     assert far.action == "go east"
 
 
-def test_a_locked_door_is_no_way_out() -> None:
+def test_locked_door_is_not_a_way_out() -> None:
     door = (Triple("hall", "has north door", "gate"), Triple("gate", "is", "locked"))
     move = explore(beliefs(triples=MAP + door), Aim("look"))
     assert move is not None
@@ -174,7 +174,7 @@ def test_examples_from_other_games_are_not_facts_here() -> None:
     assert not found.holder("key")
 
 
-def test_where_facts_exclude_each_other_more_relevant_one_counts() -> None:
+def test_more_relevant_of_two_exclusive_facts_counts() -> None:
     found = beliefs(triples=(Triple("key", "is in", "box"), Triple("key", "is on", "table")))
     assert found.holder("key") == "box"
 
@@ -215,7 +215,7 @@ def sought(*triples: Triple, text: str = "A hall.", actions: tuple[str, ...], la
     return next(seek_new(found, np.random.default_rng(0))).action
 
 
-def test_in_open_world_what_is_new_here_comes_first() -> None:
+def test_new_things_come_first_in_an_open_world() -> None:
     here = Triple("you", "is in", "hall")
     known_ways = (Triple("den", "is north of", "hall"), Triple("shed", "is south of", "hall"))
     offered = ("go north", "go south", "take lamp", "put lamp in box", "pull lever")
@@ -242,7 +242,7 @@ def test_open_world_shows_no_round_trip_between_two_rooms() -> None:
     ("goal", "open_"),
     [(OPEN.goal, True), ("Find the treasure and take it to score.", False), ("", False)],
 )
-def test_a_world_is_open_where_nothing_is_requested(goal: str, open_: bool) -> None:
+def test_world_without_a_request_is_open(goal: str, open_: bool) -> None:
     assert is_open_ended(goal) is open_
 
 
@@ -259,7 +259,7 @@ class Words:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def test_a_thing_belongs_where_its_like_are() -> None:
+def test_thing_belongs_with_similar_things() -> None:
     where = {
         "kitchen pan": "kitchen", "soup kitchen ladle": "kitchen", "kitchen soup pan": "bathroom",
         "bath towel": "bathroom", "tooth bath cup": "bathroom", "tooth bath brush": "garden",

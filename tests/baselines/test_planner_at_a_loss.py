@@ -1,4 +1,4 @@
-"""The planner where something was refused, lost or forgotten, and what it does with keys."""
+"""The planner after refusals, losses and forgotten facts, and its use of keys."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_held_key_is_carried_to_lock_that_is_known() -> None:
     )
 
 
-def test_used_or_misfitting_key_is_carried_no_further() -> None:
+def test_used_or_wrong_key_is_not_carried_further() -> None:
     door = facts(
         "brass key, opens, oak door", "oak door, is, open", "hall, has north door, oak door"
     )
@@ -113,7 +113,7 @@ def test_forgetful_player_stops_looking_once_nothing_is_new() -> None:
 
 
 def test_a_plan_to_tidy_is_dropped_after_a_loss() -> None:
-    """The point lost for taking a thing tells where it belongs: it is put back at once."""
+    """The point lost for taking a thing shows where it belongs: it is put back at once."""
     rules, graph = get_extractor("textworld"), TemporalGraph()
     task = Task("t", "Put everything where it belongs.", "textworld")
     room = "-= Hall =-\nYou see a rack. On the rack you can see a cap.\nYou see a shelf. "
@@ -167,7 +167,9 @@ def test_source_of_orders_is_read_again_if_task_repeats() -> None:
 @pytest.mark.parametrize(
     "texts", [("It hums.",), ("It hums.", "It buzzes."), ("Hall\nA bare hall.",)]
 )
-def test_planner_does_not_repeat_what_changes_nothing(texts: tuple[str, ...], memory: str) -> None:
+def test_planner_does_not_repeat_actions_without_effect(
+    texts: tuple[str, ...], memory: str
+) -> None:
     actions = ["look", "north", "wait"]
 
     class Humming:

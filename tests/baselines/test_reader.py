@@ -51,7 +51,7 @@ OLDER = Evidence("Ina Venn", ("Ina Venn (born 1699) was a singer and painter.",)
         ("", [VENN], "Otto Venn"),
     ],
 )
-def test_answers_by_rules(question: str, evidence: list[Evidence], answer: str) -> None:
+def test_rules_answer_questions(question: str, evidence: list[Evidence], answer: str) -> None:
     assert answer_to(question, evidence) == answer
 
 
@@ -75,7 +75,7 @@ def test_evidence_is_read_from_any_rendered_memory() -> None:
     assert evidence_in("") == []
 
 
-def test_the_reader_keeps_nothing_but_its_focus() -> None:
+def test_reader_keeps_only_its_focus() -> None:
     env = gym.make("gym_memory/MultiHopQA-v0", memory=GRAPH)
     policy, twin = Reader(), Reader()
     obs, info = env.reset(seed=0)
@@ -116,7 +116,7 @@ def spec(server: ScriptedServer, **options: Any) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", [GRAPH, "rag?k=5", "oracle", "history", "none", "summary"])
-def test_the_prompts_carry_what_the_rules_see(memory: str, server: ScriptedServer) -> None:
+def test_prompts_contain_the_input_of_the_rules(memory: str, server: ScriptedServer) -> None:
     """The server answers by the reader's rules, from the prompt alone: same answers, same score."""
     for seed in range(4):
         (by_model,) = play_job(Job("MultiHopQA", memory, spec(server), seed))
@@ -138,7 +138,7 @@ def test_reading_costs_no_call(server: ScriptedServer) -> None:
     assert row.result.steps == 12  # ten passages, a look, the answer
 
 
-def test_a_model_that_fails_leaves_an_answer(server: ScriptedServer) -> None:
+def test_failing_model_still_leaves_an_answer(server: ScriptedServer) -> None:
     with ScriptedServer(faults=Faults(("500",) * 20)) as broken:
         model = OpenAIChat("scripted", broken.base_url, retries=0, backoff=0.01, timeout=5.0)
         policy = Answerer(model)

@@ -91,14 +91,14 @@ def test_the_rule_counts_the_sources_that_hold_each_word() -> None:
     assert np.exp(overlap(seen)) == pytest.approx(weights / weights.sum())
 
 
-def test_without_a_model_it_plays_by_the_rule() -> None:
+def test_rule_plays_without_a_model() -> None:
     results = [rollout(gym.make(FAKE_ID, memory="arigraph"), SayCan(), 0) for _ in range(2)]
     assert results[0].failed == ""
     assert results[0].n_invalid == 0
     assert results[0].score == results[1].score > 0
 
 
-def test_a_model_that_is_away_is_a_counted_fallback() -> None:
+def test_unreachable_model_is_a_counted_fallback() -> None:
     policy = SayCan(llm=Scorer())
     assert policy.act(shown("A hall.", "look"), {}) == "look"
     assert policy.act(shown("A hall."), {}) == "look"

@@ -101,13 +101,13 @@ def test_plain_ppo_draws_no_empty_row_and_keeps_heads() -> None:
     assert policy.features_extractor.bag.weight.abs().sum() > 0
 
 
-def test_common_names_stand_in_most_games() -> None:
+def test_common_names_occur_in_most_games() -> None:
     everywhere, anywhere = (common_names(raw(), 6, share=share) for share in (1.0, 0.1))
     assert set(everywhere) < set(anywhere)
     assert everywhere == common_names(raw(), 6, share=1.0)
 
 
-def test_masks_are_never_empty_and_are_kept_to(trained: Any) -> None:
+def test_masks_are_never_empty_and_are_obeyed(trained: Any) -> None:
     _, infos = trained
     assert len(infos) == 64
     assert all(info["used"].any() for info in infos)
@@ -125,7 +125,7 @@ def test_sb3_learns_which_episodes_were_truncated(trained: Any) -> None:
     assert sum(info["TimeLimit.truncated"] for info in infos) == len(cut)
 
 
-def test_logits_go_with_the_actions_when_these_change_places(trained: Any) -> None:
+def test_logits_follow_reordered_actions(trained: Any) -> None:
     model, _ = trained
     obs, _ = make().reset(seed=2)
     count = int(obs["actions"].any(1).sum())

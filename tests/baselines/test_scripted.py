@@ -1,4 +1,4 @@
-"""Random, walkthrough and human: what they choose, where their chance comes from."""
+"""Random, walkthrough and human: their choices and their random numbers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_random_is_fair_seeded_and_leaves_other_chance_alone() -> None:
     assert np.random.get_state()[1].tolist() == state
 
 
-def test_random_says_something_where_nothing_is_listed() -> None:
+def test_random_acts_without_listed_actions() -> None:
     assert Random().act(obs(), {}) == "look"
     assert make_policy("random?fallback=wait").act(obs(), {}) == "wait"
     env = gym.make(FAKE_ID, memory="none", valid_actions=False, max_steps=5)
@@ -60,7 +60,7 @@ def test_the_walkthrough_wins_every_game(seed: int) -> None:
     assert result.counters == {"steps_without_walkthrough": 0}
 
 
-def test_without_a_walkthrough_it_says_so() -> None:
+def test_missing_walkthrough_is_reported() -> None:
     policy = Walkthrough()
     env = gym.make(FAKE_ID, memory="none", max_steps=20)
     policy.oracle = Oracle
@@ -75,7 +75,7 @@ def test_without_a_walkthrough_it_says_so() -> None:
     assert policy.act(obs("a"), {}) == "a"
 
 
-def test_after_the_end_of_a_walkthrough_chance_takes_over() -> None:
+def test_random_play_follows_the_end_of_walkthrough() -> None:
     policy = Walkthrough()
     policy.oracle = lambda: Oracle(walkthrough=("x", "y"))
     policy.reset({}, 0)
@@ -84,7 +84,7 @@ def test_after_the_end_of_a_walkthrough_chance_takes_over() -> None:
 
 
 class Terminal:
-    """Types given lines and keeps what is shown."""
+    """A person that types given lines and keeps the output."""
 
     def __init__(self, lines: Iterable[str]):
         self.lines = iter(lines)

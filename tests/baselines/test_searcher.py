@@ -61,7 +61,7 @@ def test_does_every_type_of_task(task_type: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_memory_saves_steps_and_so_does_a_transcript() -> None:
+def test_memory_and_transcript_save_steps() -> None:
     steps = {}
     for memory in ("none", "history", "arigraph", "oracle"):
         results = play(household(memory), Searcher(), range(24))
@@ -81,7 +81,7 @@ def test_habits_save_steps() -> None:
         make_policy("searcher?habits=3")
 
 
-def test_keeps_nothing_but_its_published_plan() -> None:
+def test_searcher_keeps_only_its_published_plan() -> None:
     heirs_go_on_as_the_first_would(household("arigraph"), Searcher)
 
 
@@ -131,12 +131,12 @@ def test_unwanted_things_are_put_down_in_both_grammars() -> None:
         assert asked(Searcher(), seen(text, actions, task=task, held="cup 1")) == put
 
 
-def test_another_kind_of_task_is_no_error() -> None:
+def test_other_kind_of_task_is_not_an_error() -> None:
     action = asked(Searcher(), seen("A hall.", ("go to desk 1", "look"), task="Eat the meal."))
     assert action in ("go to desk 1", "look")
 
 
-def test_where_things_are() -> None:
+def test_facts_give_the_places_of_things() -> None:
     assert kind_of("desk 12") == "desk"
     assert chance("apple", "fridge 1") > chance("apple", "drawer 3") > 0
     assert chance("no such thing", "fridge 1") == chance("apple", "no such place")

@@ -1,4 +1,4 @@
-"""The scripted shopper: what it buys with which memory, and that it keeps nothing itself."""
+"""The scripted shopper: its purchases with each memory, and its lack of own state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def mean(results, field):
 
 
 @pytest.mark.slow
-def test_memory_buys_better():
+def test_memory_improves_purchases():
     scores, wins = {}, {}
     for memory in ("none", "arigraph", "oracle"):
         results = play(memory)
@@ -46,8 +46,8 @@ def test_memory_buys_better():
 
 
 @pytest.mark.slow
-def test_transcript_that_forgets_nothing_is_as_good_as_graph():
-    """The same rules read both, so that the comparison is about what is kept."""
+def test_complete_transcript_is_as_good_as_the_graph():
+    """The same rules read both, so that the comparison is about the contents."""
     whole = play("history", budget=100_000)
     graph = play("arigraph", budget=100_000)
     assert [(r.score, r.steps) for r in whole] == [(r.score, r.steps) for r in graph]
@@ -55,29 +55,29 @@ def test_transcript_that_forgets_nothing_is_as_good_as_graph():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", ["rag", "shuffled", "summary", "stma", "placebo"])
-def test_any_memory_will_do_to_buy_something(memory):
+def test_shopper_buys_with_any_memory(memory):
     results = play(memory)
     assert mean(results, "score") > 0.4
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_keeps_nothing_but_its_plan(seed):
+def test_shopper_keeps_only_its_plan(seed):
     heirs_go_on_as_the_first_would(make("arigraph"), Shopper, seed, longest=200)
 
 
-def test_the_same_seed_shops_the_same():
+def test_same_seed_gives_the_same_purchases():
     assert [(r.score, r.steps) for r in play("none")] == [(r.score, r.steps) for r in play("none")]
 
 
 @pytest.mark.slow
-def test_patience_is_what_it_looks_at():
+def test_patience_limits_the_products_read():
     hasty, thorough = (play("arigraph", Shopper(patience=n)) for n in (1, 16))
     assert mean(hasty, "steps") < mean(thorough, "steps")
     assert mean(hasty, "score") < mean(thorough, "score")
 
 
 @pytest.mark.slow
-def test_other_searches_find_what_one_page_does_not_show():
+def test_further_searches_find_other_products():
     one, three = (
         play("arigraph", Shopper(patience=60, pages=1, searches=n), budget=100_000) for n in (1, 3)
     )
@@ -92,7 +92,7 @@ def test_bad_arguments_are_named(name, value):
         Shopper(**{name: value})
 
 
-def test_is_found_by_its_name():
+def test_shopper_is_registered():
     assert make_policy("shopper?patience=4").patience == 4
 
 

@@ -35,7 +35,7 @@ def kitchen(wanted: str, other: str, *held: str) -> Observation:
     )  # fmt: skip
 
 
-def test_rules_by_hand() -> None:
+def test_rules_equal_hand_worked_ones() -> None:
     """What two examples share is a body, if few that did not pay have it; else it splits."""
     rules = induce(counts("here wanted red", "here wanted blue"), counts("here red", "here"))
     assert rules == [ActionRule(literals("here wanted"), frozenset(), 2, 0)]
@@ -47,7 +47,7 @@ def test_rules_by_hand() -> None:
     assert induce(counts(), counts("here")) == []
 
 
-def test_an_exception_is_what_only_failures_share() -> None:
+def test_condition_of_failures_alone_is_an_exception() -> None:
     (rule,) = induce(counts("here"), counts("here burnt red", "here burnt blue"))
     assert str(rule) == "here, not burnt"
     assert (rule.right, rule.wrong) == (1, 0)
@@ -85,7 +85,7 @@ def test_a_rule_is_not_followed_twice_in_one_state() -> None:
 
 
 @pytest.mark.parametrize("memory", ["none", "arigraph"])
-def test_it_plays_the_same_twice(memory: str) -> None:
+def test_same_seed_plays_the_same(memory: str) -> None:
     def play() -> Any:
         return rollout(gym.make(FAKE_ID, memory=memory), make_policy("symbolic"), 0, policy_seed=3)
 
@@ -94,7 +94,7 @@ def test_it_plays_the_same_twice(memory: str) -> None:
     assert (first.steps, first.score, first.n_invalid) == (again.steps, again.score, 0)
 
 
-def test_what_was_learnt_is_kept_and_learnt_no_further(tmp_path: Path) -> None:
+def test_frozen_rules_are_kept_unchanged(tmp_path: Path) -> None:
     learner = Symbolic()
     env = gym.make(FAKE_ID, memory="arigraph")
     for episode in range(3):

@@ -41,7 +41,7 @@ def house(memory: str = "arigraph", split: str = "train") -> Any:
     return MemoryObservation(FakeHouse(split=split, max_steps=25), memory=memory)
 
 
-def test_it_copies_to_words_that_it_never_saw() -> None:
+def test_reader_copies_unseen_words() -> None:
     """Fry what the memory says, under any name."""
     chance = np.random.default_rng(0)
     made = ["".join(chance.choice(list("abcdefghijklmnop"), 6)) for _ in range(1200)]
@@ -77,7 +77,7 @@ def test_answer_is_independent_of_the_batch() -> None:
     assert float(both.values[1]) == pytest.approx(float(alone.values[0]), abs=1e-5)
 
 
-def test_the_teacher_goes_by_its_own_memory() -> None:
+def test_teacher_uses_its_own_memory() -> None:
     """Give a learner without a memory the same labels as one with everything."""
     shown, blind = AdvisedObservation(house()), AdvisedObservation(house("none"))
     rounds = 0
@@ -106,7 +106,7 @@ def trainer(folder: Path, steps: int, settings: TextSettings = SMALL) -> Trainer
     return Trainer(TextLearner(settings), LocalEnvs(make), how, folder, {"env": "FakeHouse"})
 
 
-def test_resumed_run_is_unbroken_one_and_its_player_plays(tmp_path: Path) -> None:
+def test_resumed_run_equals_uninterrupted_one_and_plays(tmp_path: Path) -> None:
     settings = dataclasses.replace(SMALL, rl_after=90, n_steps=4)
     curve = trainer(tmp_path / "whole", 150, settings).run()
     trainer(tmp_path / "half", 60, settings).run()
@@ -154,7 +154,7 @@ def test_actor_critic_alone_learns_a_corridor() -> None:
     assert float(chances.min()) > 0.7
 
 
-def test_minilm_has_the_words_already() -> None:
+def test_minilm_needs_no_vocabulary() -> None:
     from gym_memory.memory.encoders import make_encoder
 
     try:

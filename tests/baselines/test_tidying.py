@@ -1,4 +1,4 @@
-"""Tidying: what is kept where, and what to do when the first guess was wrong."""
+"""Tidying: usual places of things, and actions after a wrong guess."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_every_kind_has_rooms_places_things_and_unique_names() -> None:
             assert all(name == name.strip().lower() for name in names)
 
 
-def test_listed_thing_suits_what_its_kind_is_kept_in() -> None:
+def test_listed_thing_suits_the_place_of_its_kind() -> None:
     things = ["toothbrush", "novel", "dinner plate"]
     found = suits(things, FURNITURE, HashEncoder())
     assert found.argmax(1).tolist() == [2, 1, 0]
@@ -130,15 +130,15 @@ dinner plate | is in | cupboard
 
 
 def test_while_game_goes_on_last_few_things_are_tried() -> None:
-    """One is praised and one was taken in vain; of the two that are left, one must be wrong."""
+    """One placing is rewarded and one failed; one of the two remaining things must be misplaced."""
     lost = "teacup | belongs in | cupboard\nteacup | is in | cupboard\n"
     left = "atlas | is on | bookshelf\nnovel | is on | bookshelf\n"
     actions = "look; take atlas from bookshelf; take novel from bookshelf"
     assert advise(KITCHEN + lost + left, actions).startswith("take ")
 
 
-def test_untakeable_thing_blocks_no_attempt_elsewhere() -> None:
-    """The gadget was put in vain; the bath mat seems to be astray and is a fixture."""
+def test_fixed_thing_blocks_no_other_attempt() -> None:
+    """Placing the gadget failed; the bath mat seems misplaced and is a fixture."""
     known = KITCHEN + (
         "gadget | was put in | cupboard\ngadget | is in | cupboard\n"
         "bath mat | is in | kitchen\nbath mat box | is in | kitchen\nbath mat box | is | empty\n"
@@ -169,7 +169,7 @@ def test_where_take_costs_point_the_surer_thing_comes_first() -> None:
     assert advise(KITCHEN + rooms + near + lost, actions, goal=goal) == "go east"
 
 
-def test_thing_put_in_vain_is_no_sign_of_place() -> None:
+def test_failed_placing_is_no_evidence_of_place() -> None:
     room = "you | is in | hall\nbin | is in | hall\nbin | is | open\ntray | is in | hall\n"
     room += "red gizmo | is in | inventory\n"
     tried = "blue gizmo | is in | bin\nblue gizmo | was put in | bin\ntray | is | empty\n"
@@ -217,7 +217,7 @@ def test_thing_named_in_vain_by_text_is_put_away() -> None:
 
 
 def house() -> str:
-    """Return six rooms in a row with what belongs there, mostly tidy already."""
+    """Return six rooms in a row with their things, mostly tidy."""
     rooms = [kind for kind in known_kinds() if len(kind.things) > 5][:6]
     lines = ["you | is in | room 0"]
     for i, kind in enumerate(rooms):

@@ -205,7 +205,7 @@ def faults(capsys: Any, *words: str) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["memories", "policies", "worlds"])
-def test_good_one_has_no_fault(folder: Path, capsys: Any, name: str) -> None:
+def test_correct_component_has_no_fault(folder: Path, capsys: Any, name: str) -> None:
     assert faults(capsys, f"./{name}.py:Good") == {}
 
 
@@ -233,7 +233,9 @@ def test_good_one_has_no_fault(folder: Path, capsys: Any, name: str) -> None:
         ("worlds.py:Chance", "same twice", "two games of seed 0 differ: ('wait', '0."),
     ],
 )
-def test_broken_one_is_named(folder: Path, capsys: Any, own: str, check: str, said: str) -> None:
+def test_faulty_component_is_named(
+    folder: Path, capsys: Any, own: str, check: str, said: str
+) -> None:
     wrong = faults(capsys, f"./{own}")
     assert check in wrong
     assert said in wrong[check]

@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it refuses, how it exits."""
+"""The command line: output, refusals, exit statuses."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def test_every_command_has_help_with_an_example(run: Run, name: str) -> None:
     assert f"Example: gym-memory {name}" in flat(out)
 
 
-def test_without_words_it_helps(run: Run) -> None:
+def test_command_without_arguments_prints_help(run: Run) -> None:
     assert "Commands" in run()[1]
 
 
 @pytest.mark.slow
-def test_it_runs_as_a_module_and_as_a_script() -> None:
+def test_command_runs_as_module_and_script() -> None:
     script = Path(sys.executable).with_name("gym-memory")
     for command in ([sys.executable, "-m", "gym_memory"], [str(script)]):
         done = subprocess.run([*command, "--version"], capture_output=True, text=True)
@@ -163,7 +163,7 @@ def test_run_takes_a_checkpoint_and_a_task(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_reports_are_put_together(run: Run, tmp_path: Path) -> None:
+def test_report_combines_folders(run: Run, tmp_path: Path) -> None:
     for name, seeds in (("a", "0:2"), ("b", "2:4")):
         words = ("compare", *HOUSE, "-m", "none", "-p", "walkthrough", "-s", seeds, "-w", "1")
         assert run(*words, "-o", name)[0] == 0
@@ -175,7 +175,7 @@ def test_reports_are_put_together(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_another_question_in_the_same_folder_is_refused(run: Run) -> None:
+def test_other_configuration_in_the_same_folder_is_refused(run: Run) -> None:
     words = ("compare", *HOUSE, "-m", "none", "-w", "1", "-o", "out", "-s")
     assert run(*words, "0:1")[0] == 0
     status, _, err = run(*words, "0:2")
@@ -217,7 +217,9 @@ def test_another_question_in_the_same_folder_is_refused(run: Run) -> None:
         (("play", "-e", "FakeHouse", "--import", "run_plugin", "-m", "x"), "unknown memory 'x'"),
     ],
 )
-def test_a_mistake_is_one_line_and_status_2(run: Run, words: tuple[str, ...], message: str) -> None:
+def test_mistake_gives_one_line_and_status_2(
+    run: Run, words: tuple[str, ...], message: str
+) -> None:
     status, out, err = run(*words)
     assert status == 2
     assert message in err
@@ -236,7 +238,7 @@ def test_a_mistake_is_one_line_and_status_2(run: Run, words: tuple[str, ...], me
         (("play", "-e", "FakeHouse", "--seed", "-1"), "--seed"),
     ],
 )
-def test_a_wrong_word_is_status_2_too(run: Run, words: tuple[str, ...], message: str) -> None:
+def test_wrong_word_gives_status_2(run: Run, words: tuple[str, ...], message: str) -> None:
     status, _, err = run(*words)
     assert status == 2
     assert message in flat(err)
@@ -244,7 +246,7 @@ def test_a_wrong_word_is_status_2_too(run: Run, words: tuple[str, ...], message:
 
 
 @pytest.mark.slow
-def test_debug_shows_where_it_happened() -> None:
+def test_debug_shows_the_traceback() -> None:
     command = [sys.executable, "-m", "gym_memory", "list", "polices"]
     plain = subprocess.run(command, capture_output=True, text=True)
     debug = subprocess.run([*command, "--debug"], capture_output=True, text=True)
@@ -254,7 +256,7 @@ def test_debug_shows_where_it_happened() -> None:
 
 
 @pytest.mark.slow
-def test_output_into_a_closed_pipe_is_no_drama() -> None:
+def test_closed_output_pipe_ends_quietly() -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "gym_memory", "list", "memories"]
@@ -316,7 +318,7 @@ def test_the_overview_names_all_and_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.slow
-def test_help_is_whole_at_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_fits_80_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     commands = [(name,) for name in COMMANDS]
     for words in commands:  # grows by the commands inside a command
@@ -374,7 +376,7 @@ def test_list_keeps_names_whole_and_links_short(run: Run) -> None:
     assert "A scoring model (Scorer) or its spec" in scored
 
 
-def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_marks_missing_packages(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from gym_memory.baselines.base import POLICIES
     from gym_memory.core.errors import MissingDependencyError
 
@@ -388,7 +390,7 @@ def test_list_shows_what_is_not_installed(run: Run, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
-def test_doctor_finds_what_is_here_and_what_is_not(
+def test_doctor_reports_present_and_missing_packages(
     run: Run, tmp_path: Path, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("GYM_MEMORY_CACHE", str(tmp_path / "cache"))
@@ -463,7 +465,7 @@ def test_a_person_can_win_lose_patience_and_leave() -> None:
     assert "fakehouse/train/1" in left.stdout
 
 
-def test_the_demo_compares_memories_where_they_matter() -> None:
+def test_demo_compares_memories_in_a_suitable_game() -> None:
     levels = " ".join(DEMO.envs)
     assert all(part in levels for part in ("Cooking?level=medium", "TreasureHunt?level=hardest"))
     assert DEMO.memories == ("none", "history", "arigraph")

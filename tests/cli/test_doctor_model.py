@@ -13,7 +13,7 @@ from gym_memory.testing.chat import ZooServer
 
 
 @pytest.mark.parametrize("dialect", ["plain", "reasoning", "think", "no_usage", "no_system"])
-def test_model_that_answers_is_found_well(dialect: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_answering_model_is_reported_well(dialect: str, capsys: pytest.CaptureFixture[str]) -> None:
     with ZooServer(dialect) as server, pytest.raises(SystemExit) as ended:
         main(["doctor", "--model", "unknown", "--base-url", server.base_url, "--json"])
     assert ended.value.code == 0
@@ -26,7 +26,7 @@ def test_model_that_answers_is_found_well(dialect: str, capsys: pytest.CaptureFi
     assert ("estimated" in found["tokens"]) == (dialect == "no_usage")
 
 
-def test_model_that_is_away_ends_with_status_2(
+def test_unreachable_model_gives_status_2(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "time", Clock())

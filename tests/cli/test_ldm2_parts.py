@@ -1,4 +1,4 @@
-"""Published experiments that teach before they judge: formation and refinement of a part."""
+"""Published experiments that train before they test: formation and refinement of a part."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_part_is_formed_then_refined_from_a_copy(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["clin-table1", "ldm2-table1", "ldm2-table2"])
-def test_folder_holds_what_later_parts_need(name: str, tmp_path: Path) -> None:
+def test_folder_keeps_the_input_of_later_parts(name: str, tmp_path: Path) -> None:
     experiment: PaperExperiment = load_experiment(name)
     parts = experiment.plan({"model": "m"}, memory_llm=True, folder=tmp_path)
     kept = [m for p in parts for m in p.config.memories if "store=" in m]

@@ -60,8 +60,8 @@ def rows(text: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     "name", ["clin?lifetime=forever&store={}/any/x.db", "clin?k=1", "nothing", ["clin"], None, 3]
 )
-def test_a_file_names_its_memory_and_nothing_more(run: Run, tmp_path: Path, name: Any) -> None:
-    """Its parameters would be another's: with them a memory writes where they say."""
+def test_file_names_only_its_memory(run: Run, tmp_path: Path, name: Any) -> None:
+    """Its parameters come from someone else and could make the memory write anywhere."""
     name = name.format(tmp_path) if isinstance(name, str) else name
     (tmp_path / "m.json").write_text(json.dumps({"format": 1, "memory": name, "state": {}}))
     for command in ("inspect", "diff"):
@@ -96,7 +96,7 @@ def test_the_table_shows_a_fact_with_its_evidence(run: Run, steps: Path) -> None
     assert "desk, is in, study" not in out.partition("It recalls")[0]
 
 
-def test_the_table_says_whose_words_a_fact_is(run: Run, tmp_path: Path) -> None:
+def test_table_shows_who_states_a_fact(run: Run, tmp_path: Path) -> None:
     memory = AriGraph()
     memory.begin(Task("t", "Cook.", "textworld"), 0)
     memory.observe(Step(0, "-= Kitchen =-\nYou see a note."))
@@ -215,7 +215,7 @@ def test_stores_are_inspected_exported_imported_and_compared(run: Run, store: Pa
 
 
 @pytest.mark.slow
-def test_store_on_server_is_looked_into_as_file_is(run: Run, store, postgres) -> None:
+def test_store_on_a_server_is_inspected_like_a_file(run: Run, store, postgres) -> None:
     run("memory", "export", store, "out.jsonl")
     secret = postgres.replace("postgres:@", "postgres:s3cret@")
     code, out, _ = run("memory", "import", "out.jsonl", secret)
@@ -288,7 +288,7 @@ def test_exam_prints_a_table_and_writes_files(run: Run) -> None:
     assert {right for (budget, _), right in shares.items() if budget == 500} == {1}
 
 
-def test_exam_refuses_what_it_does_not_understand(run: Run) -> None:
+def test_exam_refuses_unknown_arguments(run: Run) -> None:
     code, _, err = run("exam", "-e", "FakeHouse", "--budgets", "many")
     assert code == 2
     assert "expected --budgets as numbers" in err

@@ -105,7 +105,7 @@ def test_functions_and_classes_play_in_workers_and_resume(folder):
 
 
 @pytest.mark.slow
-def test_policy_of_the_page_scores_what_the_page_says(tmp_path):
+def test_policy_of_the_page_has_the_stated_score(tmp_path):
     page = (ROOT / "docs" / "own-policy.md").read_text()
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
     assert code.partition("def ")[2] in (ROOT / "examples" / "own_policy.py").read_text()
@@ -120,7 +120,7 @@ def test_policy_of_the_page_scores_what_the_page_says(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["policy", "memory", "game"])
-def test_what_new_writes_runs_as_it_is(kind, tmp_path):
+def test_template_of_new_runs_unchanged(kind, tmp_path):
     written = run(["new", kind, "my-own"], tmp_path)
     (line,) = (line for line in written.splitlines() if line.startswith("  gym-memory compare"))
     command = shlex.split(line.strip().removeprefix("gym-memory "))
@@ -236,7 +236,7 @@ def test_name_of_an_own_file_plays_once_it_is_imported(tmp_path):
     assert make_policy(f"{place}:act").act({"valid_actions": ["look"]}, {}) == "look"
 
 
-def test_what_cannot_act_is_refused():
+def test_object_that_cannot_act_is_refused():
     with pytest.raises(InvalidArgumentError, match=r"act\(obs, info\) -> str"):
         make_policy(3)
 

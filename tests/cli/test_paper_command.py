@@ -28,7 +28,7 @@ MODEL = {"model": "scripted", "base_url": "http://127.0.0.1:9/v1"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", experiment_names())
-def test_what_is_played_is_what_the_paper_reports(name: str, tmp_path: Path) -> None:
+def test_experiment_plays_the_rows_of_the_paper(name: str, tmp_path: Path) -> None:
     experiment = load_experiment(name)
     parts = experiment.plan(MODEL, memory_llm=False, folder=tmp_path)
     played = [cell for part in parts for cell in part.cells.values()]
@@ -76,7 +76,7 @@ def test_model_plays_policies_and_if_set_memories() -> None:
 
 
 @pytest.mark.slow
-def test_ours_stand_beside_theirs(
+def test_our_numbers_are_shown_beside_the_papers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     env = "Cooking?level=rl-1&max_steps=3"
@@ -127,7 +127,7 @@ def test_ours_stand_beside_theirs(
         assert "Seeds 0. Steps of an episode: at most 3." in printed
 
 
-def test_without_a_name_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_without_name_lists_experiments(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["paper"])
     assert end.value.code == 0

@@ -66,7 +66,7 @@ def test_parameters_go_to_the_policy_else_to_the_memory() -> None:
         agent_of("ariadne", "random")
 
 
-def test_model_goes_where_there_is_a_part_for_it(tmp_path: Path) -> None:
+def test_model_goes_to_parts_that_take_it(tmp_path: Path) -> None:
     model = {"model": "m", "base_url": "http://h/v1"}
     assert policy_with_model("ariadne?model=own", model) == (
         "ariadne?base_url=http://h/v1&model=own"
@@ -79,7 +79,7 @@ def test_model_goes_where_there_is_a_part_for_it(tmp_path: Path) -> None:
     assert make_memory(memory_with_model("arigraph", model))
 
 
-def test_go_to_is_offered_where_there_is_a_graph() -> None:
+def test_go_to_needs_a_graph() -> None:
     for memory, offered in (("arigraph", True), ("none", False)):
         env = make_env("FakeHouse", memory=memory, navigate=True)
         env.reset(seed=0)
@@ -160,7 +160,7 @@ def test_two_ways_to_name_the_policy_are_refused(capsys: Any) -> None:
     assert call(capsys, "run", "-e", GAME, "--preset", "stma", "-p", "random")[0] == 2
 
 
-def test_a_group_of_options_is_an_option_a_field(
+def test_group_of_options_has_one_option_per_field(
     capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")

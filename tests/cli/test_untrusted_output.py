@@ -1,4 +1,4 @@
-"""Control characters in a stranger's folder reach no terminal."""
+"""No terminal gets control characters from a stranger's folder."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def torn_episode(folder: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_no_command_prints_them(
+def test_no_command_prints_control_characters(
     capsys: Any, folder: Path, words: tuple[str, ...], spoil: Callable[[Path], None] | None
 ) -> None:
     if spoil:
@@ -61,7 +61,7 @@ def test_no_command_prints_them(
     assert "2J" in printed
 
 
-def test_json_still_says_the_same(capsys: Any, folder: Path) -> None:
+def test_json_keeps_control_characters_escaped(capsys: Any, folder: Path) -> None:
     with pytest.raises(SystemExit):
         main(["verify", str(folder), "--json"])
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

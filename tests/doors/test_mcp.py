@@ -76,7 +76,7 @@ def check(shown: Any, row: Any) -> None:
 
 @contextmanager
 def serving(*words: str) -> Iterator[int]:
-    """Serve over HTTP in a process of its own; give the port."""
+    """Serve over HTTP in a subprocess; yield the port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         number = free.getsockname()[1]
     process = subprocess.Popen(

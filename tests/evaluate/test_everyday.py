@@ -1,4 +1,4 @@
-"""Questions that a person wrote: all of them are asked, and the kept rows are what comes out."""
+"""Hand-written questions: all of them are asked, and the kept rows are reproduced."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def test_arigraph_answers_nine_of_ten() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("episode", EPISODES[3:4], ids=lambda episode: episode["env"])
-def test_the_kept_rows_are_what_comes_out(episode: dict[str, Any]) -> None:
+def test_kept_rows_are_reproduced(episode: dict[str, Any]) -> None:
     kept = [row for row in KEPT if row["env"] == episode["env"]]
     assert list(rows(episode, MEMORIES, 500)) == kept

@@ -1,4 +1,4 @@
-"""Questions: what is asked, what the answer is, and how answers are graded."""
+"""Questions of the exam, their answers, and grading."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def transcript(account: Account) -> str:
 # ---------------------------------------------------------------- the whole
 
 
-def test_who_read_everything_answers_everything(accounts: list[Account]) -> None:
+def test_complete_memory_answers_every_question(accounts: list[Account]) -> None:
     kinds: Counter[str] = Counter()
     for account in accounts:
         reading = RecallReading(Recall(transcript(account)), account)
@@ -67,7 +67,7 @@ def test_who_read_everything_answers_everything(accounts: list[Account]) -> None
     assert min(kinds.values()) >= 8
 
 
-def test_who_has_only_the_present_answers_nothing(accounts: list[Account]) -> None:
+def test_present_observation_answers_no_question(accounts: list[Account]) -> None:
     for account in accounts:
         reading = RecallReading(Recall(), account)
         for question in asked(account):
@@ -75,7 +75,7 @@ def test_who_has_only_the_present_answers_nothing(accounts: list[Account]) -> No
             assert right == question.wants_silence
 
 
-def test_who_believes_otherwise_is_wrong(accounts: list[Account]) -> None:
+def test_false_belief_is_a_wrong_answer(accounts: list[Account]) -> None:
     elsewhere = tuple(
         Triple(thing, "is in", "cellar")
         for account in accounts
@@ -93,7 +93,7 @@ def test_who_believes_otherwise_is_wrong(accounts: list[Account]) -> None:
         assert verdicts.get("past", "silent") == "silent"
 
 
-def test_answers_are_the_games_truth(accounts: list[Account]) -> None:
+def test_answers_equal_the_games_facts(accounts: list[Account]) -> None:
     for account in accounts:
         for question in asked(account, per_kind=20):
             facts = account.moment.facts
@@ -257,7 +257,7 @@ def test_read_a_note() -> None:
     assert grade(question, opens) == "silent"
 
 
-def test_past_asks_only_for_what_is_otherwise_now() -> None:
+def test_past_asks_only_about_changed_facts() -> None:
     before = KNOWN - {("egg", "is in", "fridge")} | {("egg", "is in", "pan")}
     questions = only("past", moment(0, before), moment(1, KNOWN))
     text = "Where was the egg at step 0? (It is step 1 now.)"
@@ -304,7 +304,7 @@ def test_saw() -> None:
     assert {question.about for question in titled.values()} == {("Saltmere",), ("Gull Rock",)}
 
 
-def test_a_plan_asks_about_what_it_names() -> None:
+def test_plan_asks_about_the_things_it_names() -> None:
     there = [moment(0, KNOWN), moment(1, KNOWN)._replace(focus="fetch egg, by hall | last: wait")]
     account = Account([m._replace(shown=frozenset()) for m in there])
     found = asked(account, per_kind=1)
@@ -410,7 +410,7 @@ def test_premise() -> None:
 
 
 class Diary(Memory):
-    """Counts what it is told and asked; recalls everything."""
+    """A memory that counts its calls and recalls everything."""
 
     name = "diary"
 
@@ -437,7 +437,7 @@ class Diary(Memory):
     def load_state(self, state: dict[str, Any]) -> None: ...
 
 
-def test_a_sitting_replays_what_was_played(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sitting_replays_the_played_episode(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Diary] = []
 
     class Kept(Diary):
@@ -466,7 +466,7 @@ def test_short_episode_gets_one_question() -> None:
 
 
 @pytest.mark.slow
-def test_only_the_oracle_knows_what_was_never_seen() -> None:
+def test_only_the_oracle_knows_unseen_facts() -> None:
     config = ExamConfig(
         ("FakeHouse",), ("arigraph", "oracle"), ("random",), (0, 1, 2), (1000,), (8,)
     )
@@ -500,7 +500,7 @@ def test_wrong_name_is_refused_before_play() -> None:
         next(examine(ExamConfig(("FakeHouse",), ("arigrap",))))
 
 
-def test_names_are_cut_where_no_other_name_has_noun() -> None:
+def test_name_is_cut_to_its_noun_if_unique() -> None:
     known = {("block of cheese", "is in", "hall"), ("red key", "is in", "hall")}
     account = Account([moment(0, {*known, ("blue key", "is in", "hall")})])
     cut = account.with_short_names

@@ -1,4 +1,4 @@
-"""What the exam reads in a recall, whatever its form."""
+"""The exam's reading of recalls in any form."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ PROSE = "The egg is in the fridge. The fridge is in the kitchen."
 
 
 @pytest.mark.parametrize("text", [TRANSCRIPT, DATED, FACTS])
-def test_all_forms_say_what_is_true_now(text: str) -> None:
+def test_all_forms_state_the_present_facts(text: str) -> None:
     reading = read(text)
     assert reading.place("egg") == "fridge"
     assert reading.place("apple") == "inventory"
@@ -77,7 +77,7 @@ def test_all_forms_say_what_is_true_now(text: str) -> None:
     assert reading.place("pear") == ""
 
 
-def test_prose_says_what_its_names_say() -> None:
+def test_prose_states_facts_by_its_names() -> None:
     assert read(PROSE).place("egg") == "fridge"
     assert read("Hall lies east of the kitchen.").ways("kitchen") == {"east": "hall"}
     assert read("An egg. A fridge.").place("egg") == ""
@@ -94,7 +94,7 @@ def test_the_reader_needs_no_rule_of_a_dialect() -> None:
     assert reading.place("fridge") == "kitchen"
 
 
-def test_step_states_only_what_the_game_said() -> None:
+def test_step_states_only_the_games_words() -> None:
     altered = KITCHEN.replace("egg", "pan")
     reading = read(f"[step 0]\n{altered}")
     assert reading.place_at("egg", 0) == ""
@@ -102,7 +102,7 @@ def test_step_states_only_what_the_game_said() -> None:
 
 
 @pytest.mark.parametrize("text", [TRANSCRIPT, DATED])
-def test_transcripts_say_what_was_true(text: str) -> None:
+def test_transcripts_state_past_facts(text: str) -> None:
     reading = read(text)
     assert reading.place_at("apple", 0) == "fridge"
     assert reading.place_at("apple", 1) == "inventory"
@@ -113,12 +113,12 @@ def test_transcripts_say_what_was_true(text: str) -> None:
     assert reading.first(Triple("apple", "is in", "inventory")) == 1
 
 
-def test_facts_without_a_step_say_nothing_of_the_past() -> None:
+def test_facts_without_a_step_answer_no_past_question() -> None:
     assert read(FACTS).place_at("egg", 0) == ""
     assert read(FACTS, (Triple("egg", "is in", "fridge"),)).place_at("egg", 0) == ""
 
 
-def test_dated_facts_say_what_was_true_then() -> None:
+def test_dated_facts_state_past_facts() -> None:
     reading = read("[step 1] apple: is in fridge; is raw", (Triple("apple", "is in", "inventory"),))
     assert reading.place_at("apple", 1) == "fridge"
     assert reading.place_at("apple", 0) == ""
@@ -146,7 +146,7 @@ def test_an_undated_transcript_is_counted_back_from_the_present() -> None:
     assert later.action_at(4) == "wait"
 
 
-def test_nothing_is_taken_to_last_over_a_gap() -> None:
+def test_facts_do_not_last_over_a_gap() -> None:
     text = f"[step 0]\n{KITCHEN}\n[step 2] > go east\n{HALL}"
     reading = read(text, now=account(later=9))
     assert reading.ways("kitchen") == {}  # a step lies between
@@ -156,7 +156,7 @@ def test_nothing_is_taken_to_last_over_a_gap() -> None:
     assert reading.place_at("egg", 1) == "fridge"  # things stay where they are
 
 
-def test_what_lies_about_is_where_the_agent_is() -> None:
+def test_things_lying_around_are_at_the_agents_place() -> None:
     dropped = frozenset({Triple("you", "is in", "hall"), Triple("apple", "is in", "hall")})
     moments = [*account().moments[:3], Moment(Step(3, "It drops.", "drop apple"), *[dropped] * 3)]
     moments.append(Moment(Step(4, "Time passes.", "wait"), dropped, dropped, frozenset()))
@@ -174,7 +174,7 @@ def test_triples_are_believed_before_older_texts() -> None:
     assert gone.contents("fridge") == {"egg"}
 
 
-def test_of_text_cut_short_only_whole_names_are_read() -> None:
+def test_cut_text_gives_only_whole_names() -> None:
     cut = f"[step 0]\n{KITCHEN[: KITCHEN.index('egg') + 2]}"
     assert "The fridge contains an apple and an eg" in cut
     assert read(cut).contents("fridge") == {"apple"}

@@ -51,7 +51,7 @@ def test_wordings_are_distinguished() -> None:
     assert [row["right"] for row in by_game(answers)] == [0.0]  # of the unseen alone
 
 
-def test_what_was_never_seen_counts_apart() -> None:
+def test_unseen_things_count_separately() -> None:
     answers = [answer("silent"), answer("right", unseen=True)]
     found = {mark.kind: mark for mark in exam_scores(answers)}
     assert found["all"].right == 0
@@ -88,7 +88,7 @@ def test_rows_by_age_length_and_game() -> None:
     assert by_game(answers)[0]["game"] == "E random"
 
 
-def test_who_is_ahead() -> None:
+def test_leading_memory_is_found() -> None:
     def mark(memory: str, right: float, kind: str = "where") -> ExamScore:
         return ExamScore(memory, 100, "unseen", kind, 10, right, 0.0, 0.0, None, 10.0)
 
@@ -171,7 +171,7 @@ def test_arigraph_knows_real_games_at_500_tokens(
 
 
 @pytest.mark.slow
-def test_full_history_knows_them_when_all_of_it_fits(
+def test_fitting_full_history_answers_everything(
     real: dict[tuple[str, int, str], ExamScore],
 ) -> None:
     assert real["history", 20_000, "all"].right >= 0.98

@@ -1,4 +1,4 @@
-"""Wordings: enough of them, and half of them nowhere else in this repository."""
+"""Wordings: their number, and half of them occur nowhere else in this repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ideal observer, and what a memory is scored at against it."""
+"""The ideal observer, and the scores of a memory against it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def swap(world: str, *changes: tuple[str, str]) -> str:
     return world
 
 
-def test_one_knows_what_is_in_view() -> None:
+def test_observer_knows_things_in_view() -> None:
     observer = IdealObserver()
     observer.see(world(START), KITCHEN)
     assert observer.known == facts(IN_VIEW)
@@ -76,7 +76,7 @@ def test_one_knows_what_is_in_view() -> None:
     assert not observer.past
 
 
-def test_one_remembers_and_learns_the_way() -> None:
+def test_observer_remembers_and_learns_ways() -> None:
     observer = IdealObserver()
     observer.see(world(START), KITCHEN)
     hall = swap(START, ("you|is in|kitchen", "you|is in|hall"))
@@ -100,7 +100,7 @@ def test_closed_thing_in_view_without_open_is_locked() -> None:
     assert Triple("chest", "is", "locked") in observer.known
 
 
-def test_own_actions_change_what_is_known() -> None:
+def test_own_actions_change_knowledge() -> None:
     observer = IdealObserver()
     observer.see(world(START), KITCHEN)
     opened = swap(START, ("fridge|is|closed", "fridge|is|open"), ("egg|is on|table",
@@ -140,7 +140,7 @@ def test_a_key_is_known_once_it_turned() -> None:
     assert Triple("tin key", "opens", "chest") in observer.known
 
 
-def test_what_no_text_named_is_not_known() -> None:
+def test_unnamed_things_are_not_known() -> None:
     observer = IdealObserver()
     observer.see(world(START), "-= Kitchen =-\nHere is a table.")
     assert facts("table|is in|kitchen;kitchen|has exit|east;tin key|is in|inventory") <= (
@@ -191,8 +191,8 @@ def test_a_writing_on_a_key_makes_no_lock_locked() -> None:
 READERS = re.compile(r"gym_memory\.(memory|baselines|wrappers|run|games)\b")
 
 
-def test_the_observer_shares_nothing_with_what_it_scores() -> None:
-    """Neither it nor what it imports reaches a rule, and it holds no pattern at all."""
+def test_observer_shares_no_code_with_the_rules() -> None:
+    """Neither it nor its imports reach a rule, and it has no pattern."""
     source = Path(inspect.getfile(IdealObserver)).read_text()
     tree = ast.parse(source)
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -261,7 +261,7 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 
 
 class _Forgetful(TextWorldRules):
-    """Never learns that something ended, misses exits, and invents a fact."""
+    """An extractor that never ends facts, misses exits, and invents a fact."""
 
     def extract(self, step: Step, graph, task: Task) -> Extraction:
         said = super().extract(step, graph, task)
@@ -275,7 +275,7 @@ class _Forgetful(TextWorldRules):
         return Extraction((*rest, *moved, Mention(Triple("cellar", "is in", "lamp"))), ())
 
 
-def test_a_bad_extractor_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_extractor_gets_low_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     good = summarize([measure(fake("random", seed)) for seed in range(3)])[0]
     monkeypatch.setitem(EXTRACTORS.loaded, "textworld", _Forgetful)
     get_extractor.cache_clear()
@@ -301,7 +301,7 @@ def test_memories_without_a_graph_are_refused() -> None:
         measure(fake("random", memory="history"))
 
 
-def test_curves_are_means_over_episodes_that_got_so_far() -> None:
+def test_curves_are_means_over_episodes_that_long() -> None:
     base = measure(fake("random"))
     long = dataclasses.replace(base, live=(2, 4, 6), retired=(0, 1, 0))
     short = dataclasses.replace(base, live=(4, 8), retired=(0, 3))

@@ -1,4 +1,4 @@
-"""Ranking: honest memories pass the audit, three ways to cheat do not, ranks hold the truth."""
+"""Ranking: honest memories pass the audit, cheating fails, ranks contain the truth."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_budget_exceeded_in_play_counts_whatever_the_memory_reports(
 
 
 @pytest.mark.slow
-def test_all_memories_sit_the_same_exam(tmp_path: Path) -> None:
+def test_all_memories_take_the_same_exam(tmp_path: Path) -> None:
     found = {}
     for memory in ("none", "arigraph"):
         (tmp_path / memory).mkdir()
@@ -221,7 +221,7 @@ def test_all_memories_sit_the_same_exam(tmp_path: Path) -> None:
         ("stale", "stale facts", "arigraph", 1),
     ],
 )
-def test_card_says_what_a_memory_wrongly_states(
+def test_card_lists_false_statements_of_a_memory(
     own: Path, tmp_path: Path, measure: Any, attack: str, name: str, believed: int
 ) -> None:
     memory = f"{own}:{name}" if name[0].isupper() else name
@@ -301,7 +301,7 @@ def games(scores: Any, worlds: int = 2) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.slow
-def test_ranks_hold_true_ranks_as_often_as_they_say() -> None:
+def test_rank_ranges_cover_true_ranks_as_promised() -> None:
     truth = np.array([0.9, 0.8, 0.8, 0.55, 0.5, 0.2])
     best = [1 + int((truth > t).sum()) for t in truth]
     worst = [len(truth) - int((truth < t).sum()) for t in truth]
@@ -349,7 +349,7 @@ def record(score: float, right: int = 1, spread: float = 0.0) -> list[SuiteCell]
     ]
 
 
-def test_a_card_says_what_was_measured() -> None:
+def test_card_lists_the_measures() -> None:
     made = {c.memory: c for c in cards(SUITE, {"none": record(0.2), "mine": record(0.8, 3)})}
     mine, none = made["mine"], made["none"]
     assert (mine.rank, none.rank, none.control != "") == ((1, 1), None, True)
@@ -396,7 +396,7 @@ def test_a_tier_is_well_formed(tier: str) -> None:
 
 
 @pytest.mark.parametrize("tier", TIERS)
-def test_what_ships_was_played_on_the_same_games(tier: str) -> None:
+def test_shipped_results_are_of_the_same_games(tier: str) -> None:
     suite, reference = load_suite(tier), load_reference(tier)
     known = {m: [SuiteCell.from_json(c) for c in v] for m, v in reference["memories"].items()}
     if not known:
@@ -497,7 +497,7 @@ def without_clocks(folder: Path) -> Any:
 
 
 @pytest.mark.slow
-def test_killed_twice_it_gives_the_same_card(own: Path, tmp_path: Path) -> None:
+def test_run_killed_twice_gives_the_same_card(own: Path, tmp_path: Path) -> None:
     def call(out: str, *more: str) -> subprocess.Popen[bytes]:
         words = ["rank", f"{own}:Mine", "--tier", "check", "--out", out, *more]
         command = [sys.executable, "-m", "gym_memory", *words]

@@ -1,4 +1,4 @@
-"""The tier smoke: its results come from those of standard, and it orders memories as that does."""
+"""The tier smoke: its results come from those of standard, with the same order."""
 
 from __future__ import annotations
 

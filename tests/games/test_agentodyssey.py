@@ -28,7 +28,7 @@ for world, seed, steps in (("remnant", 0, 60), ("metropolis", 1, 30)):
 """
 
 
-def test_tutorial_can_be_passed_by_what_its_text_requires():
+def test_tutorial_is_passed_by_following_its_text():
     env = AgentOdyssey()
     obs, info = env.reset(seed=0)
     unlisted = []
@@ -92,13 +92,13 @@ def test_supplementary_score_is_the_sum_that_breaks_ties():
     assert info["score"] == sum(info["rewards"][kind] for kind in kinds) == 1
 
 
-def test_versions_tell_games_of_one_number_apart():
+def test_versions_distinguish_games_of_one_number():
     versions = AgentOdyssey().versions()
     assert re.fullmatch(r"[0-9a-f]{8}", versions["games"])
     assert versions["games"] != AgentOdyssey("mark").versions()["games"]
 
 
-def test_the_list_outlives_what_breaks_the_packages_own():
+def test_list_works_where_the_packages_own_breaks():
     env = AgentOdyssey()
     env.reset(seed=0)
     for action in ("pick up small_bag_1", "equip small_bag_1"):

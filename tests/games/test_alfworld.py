@@ -1,4 +1,4 @@
-"""ALFWorld: our engine, our households, official folders, and what can go wrong with them."""
+"""ALFWorld: our engine, our households, official folders, and their faults."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ _PLAIN_HEATING = next(
 """A household whose task takes six commands: nothing needs to be opened."""
 
 
-def test_plays_as_the_text_says() -> None:
+def test_play_agrees_with_the_text() -> None:
     env = ALFWorld(task_type="pick_heat_then_place_in_recep", path="generated")
     obs, _ = env.reset(options={"task_id": env.task_ids[_PLAIN_HEATING]})
     assert obs["text"].startswith("You are in the middle of a room. Looking quickly around you, ")
@@ -215,7 +215,7 @@ def test_the_numbers_of_names_run_backwards_through_the_ids() -> None:
 _LISTING = "[{o.indefinite + ' ' + o.name | in(o:t, r:box)}]"
 
 
-def test_a_grammar_tells_lists_conditions_and_attributes() -> None:
+def test_grammar_has_lists_conditions_and_attributes() -> None:
     rules = {
         "list_empty": (("", "nothing"),),
         "list_separator": (("", ", "),),
@@ -235,7 +235,7 @@ def test_a_grammar_tells_lists_conditions_and_attributes() -> None:
         generator.generate("#smell#", State(Index([])), {})
 
 
-def test_what_last_step_showed_is_part_of_the_truth() -> None:
+def test_truth_includes_the_last_view() -> None:
     env = ALFWorld(path="generated")
     env.reset(seed=3)
     for action in ("", "look", "xyzzy", *env.oracle().walkthrough):
@@ -279,7 +279,7 @@ def test_opens_official_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ({"inventory": "yes"}, InvalidArgumentError, "inventory as True or False"),
     ],
 )
-def test_wrong_arguments_are_told(
+def test_wrong_arguments_are_reported(
     arguments: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
@@ -332,7 +332,7 @@ def test_a_corrupt_file_costs_its_own_episodes_only(how: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_past_a_corrupt_file(tmp_path: Path) -> None:
+def test_run_continues_after_a_corrupt_file(tmp_path: Path) -> None:
     root = lay_out(tmp_path / "data")
     ids = ALFWorld(path=root).task_ids
     split = root / "json_2.1.1" / "valid_seen"
@@ -377,7 +377,7 @@ def test_any_planning_text_is_read_or_refused(text: str) -> None:
 
 @given(st.text("{}[]#|\"&(): abr.'", max_size=30))
 @settings(max_examples=150)
-def test_any_grammar_is_told_or_refused(text: str) -> None:
+def test_any_grammar_is_read_or_refused(text: str) -> None:
     grammar = Grammar({"a": (("", text),), "b": ((text, "b"), ("", "c"))}, {})
     for start in ("#a#", "#b#"):
         with contextlib.suppress(CorruptGameError):
@@ -415,12 +415,12 @@ DOMAIN = """
 
 
 @pytest.mark.parametrize("field", [":precondtion", ":preconditions", ":when", ":cost"])
-def test_a_misspelt_field_of_an_action_is_told(field):
+def test_misspelt_field_of_an_action_is_reported(field):
     with pytest.raises(CorruptGameError, match=f"action go: expected .* got '{field}'"):
         parse_domain(DOMAIN.format(f"{field} (at ?a)"))
 
 
-def test_conditions_of_too_many_alternatives_are_told_at_once():
+def test_conditions_with_too_many_alternatives_are_refused_at_once():
     choice = "(or (at ?a) (near ?a))"
 
     def refuse():
@@ -433,7 +433,7 @@ def test_conditions_of_too_many_alternatives_are_told_at_once():
     assert len(action.query.cases) == 512
 
 
-def test_empty_folder_that_the_package_made_is_no_choice(monkeypatch, tmp_path: Path) -> None:
+def test_empty_folder_of_the_package_is_ignored(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ALFWORLD_DATA", str(tmp_path))  # as importing the package alfworld does
     env = ALFWorld(split="valid_seen")
     assert env.task_ids[0].startswith("household/")

@@ -39,7 +39,7 @@ def stock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize(
     ("kind", "number"), [("pick_clean_then_place_in_recep", 1), ("look_at_obj_in_light", 0)]
 )
-def test_says_and_allows_same_and_planner_finds_a_way(kind: str, number: int, stock: Any) -> None:
+def test_engines_agree_and_planner_solves_the_household(kind: str, number: int, stock: Any) -> None:
     data = make_household(kind, "train", number)
     env, rng = stock(data), random.Random(0)
     state = env.reset()

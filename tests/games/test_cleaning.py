@@ -69,7 +69,7 @@ def test_things_start_at_homes_that_show_their_kind(houses):
         assert min(at_home.values()) >= 3
 
 
-def test_what_is_misplaced_lies_in_the_open(houses):
+def test_misplaced_things_are_in_the_open(houses):
     boxes = {box for kind in HOUSE.values() for box in kind.boxes}
     assert not any(house.places[t] in boxes for house in houses for t in house.misplaced)
     assert any(place in boxes for house in houses for place in house.places.values())
@@ -86,7 +86,7 @@ def test_pool_of_names_is_large_and_unambiguous():
     assert not {word for name in words for word in name} & {"in", "on", "and", "of", "with", "all"}
 
 
-def test_every_seed_is_another_house(houses):
+def test_every_seed_gives_another_house(houses):
     for aspect in ("rooms", "homes", "places", "misplaced"):
         assert len({repr(getattr(house, aspect)) for house in houses}) == len(houses)
     moved = Counter(thing for house in houses for thing in house.misplaced)
@@ -229,7 +229,7 @@ def test_walkthrough_reaches_the_best_score(env, seed):
     assert {verb for verb, reward in rewards if reward == 0} == {"go"}
 
 
-def test_the_engine_counts_as_the_rules_say(env):
+def test_engine_scores_by_the_rules(env):
     """Misplaced: +1 for the first pick, 0 for any repeat; well placed: -1 once."""
     env.reset(seed=0)
     walkthrough = env.oracle().walkthrough
@@ -314,7 +314,7 @@ def test_a_reset_forgets_the_count(env):
 
 
 @pytest.mark.slow
-def test_homes_are_told_to_the_score_only(env):
+def test_only_the_score_knows_the_homes(env):
     """No text names the room of a thing, and neither info nor observation lists the mistakes."""
     obs, info = env.reset(seed=0)
     assert set(obs) == {"text", "task", "inventory", "valid_actions"}

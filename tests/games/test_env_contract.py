@@ -21,7 +21,7 @@ from gym_memory.games.base import ENVIRONMENTS, env_id
 from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 NAMES = [name for name in ENVIRONMENTS.names() if name != "Foreign"]
-"""All but the one that has to be told what to make; ``ForeignHouse`` stands for it."""
+"""All except the one that needs an id; ``ForeignHouse`` replaces it."""
 HEAVY = ("Jericho", "NetHack", "ScienceWorld")
 """Those whose engine is slow to start."""
 INFO_KEYS = {
@@ -208,7 +208,7 @@ def test_global_random_state_is_left_alone(name):
 
 
 @pytest.mark.slow
-def test_bare_resets_go_on_with_the_generator(env):
+def test_bare_resets_continue_the_generator(env):
     def tasks():
         first = env.reset(seed=9)[1]["task_id"]
         return [first, *(env.reset()[1]["task_id"] for _ in range(4))]
@@ -234,7 +234,7 @@ def test_a_task_can_be_pinned(env):
 
 
 @pytest.mark.slow
-def test_snapshots_come_back_again_and_again(env):
+def test_snapshots_can_be_restored_repeatedly(env):
     raw = env.unwrapped
     raw.reset(seed=0)
     wander(raw, 0, 4)
@@ -265,7 +265,7 @@ def test_unused_valid_actions_cost_nothing(env, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", GARBAGE, ids=lambda text: repr(text[:12]))
-def test_free_text_costs_a_step_and_nothing_else(name, text, request, tmp_path, monkeypatch):
+def test_free_text_costs_only_a_step(name, text, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if name == "Jericho" and text in JERICHO_COMMANDS:
         pytest.skip("a command of the game")
@@ -316,7 +316,7 @@ def test_walkthrough_wins_with_the_best_score(name, request):
         assert info["n_invalid"] == 0
 
 
-def test_steps_are_limited_and_an_end_is_an_end(name):
+def test_steps_are_limited_and_ends_are_final(name):
     env = make(name, max_steps=2)
     with pytest.raises(gym.error.ResetNeeded):
         env.step("look")

@@ -23,7 +23,7 @@ def lives(request):
 
 
 @pytest.mark.slow
-def test_a_house_of_the_size_that_is_said(lives):
+def test_house_has_the_stated_size(lives):
     settings, found = lives
     for life in found:
         assert len(life.rooms) == len(life.grid.distances(life.start)) == settings["rooms"]
@@ -43,7 +43,7 @@ def test_long_is_longer_than_a_transcript_that_fits():
         assert len(entries("errands", Errands.generator, "long", split)) == Errands.sizes[split]
 
 
-def test_no_name_can_be_taken_for_another(lives):
+def test_no_name_is_ambiguous(lives):
     """The parser keeps nine letters of a word and takes any words of a name for it."""
     _, found = lives
     for life in found:
@@ -52,7 +52,7 @@ def test_no_name_can_be_taken_for_another(lives):
         assert not any(a <= b for a, b in itertools.permutations(words, 2))
 
 
-def test_a_night_undoes_leaves_done_and_moves_next_door(lives):
+def test_night_restores_completes_and_moves_to_neighbours(lives):
     settings, found = lives
     moved = 0
     for life in found:
@@ -68,7 +68,7 @@ def test_a_night_undoes_leaves_done_and_moves_next_door(lives):
     assert moved > len(found)
 
 
-def test_what_errands_ask_for(lives):
+def test_errands_have_all_three_forms(lives):
     settings, found = lives
     back = what = 0
     for life in found:
@@ -153,7 +153,7 @@ def test_an_errand_that_takes_too_long_is_taken_away(env):
     assert (truncated, info["score"], info["moves"]) == (True, 0, env.max_steps)
 
 
-def test_day_does_not_depend_on_what_was_done_before(env):
+def test_day_is_independent_of_earlier_actions(env):
     """Begin each day with empty hands, too."""
     _, info = env.reset(seed=0)
     walkthrough = env.oracle().walkthrough
@@ -196,7 +196,7 @@ def test_text_of_errands_gives_no_fact_of_the_house(env):
     ("memory", "least", "most"),
     [("arigraph", 8, 9), ("history?full=true", 8, 9), ("none", 0, 2), ("summary", 3, 7)],
 )
-def test_the_planner_runs_errands_with_what_it_remembers(memory, least, most):
+def test_planner_runs_errands_from_memory(memory, least, most):
     env = gym.make("gym_memory/Errands-v0", level="short", split="train", memory=memory)
     with env:
         result = rollout(env, make_policy("planner"), 0)

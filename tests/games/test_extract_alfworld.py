@@ -102,7 +102,7 @@ def test_older_grammar_takes_place_from_command_or_view() -> None:
     assert "you, is at, shelf 2" in facts(("", text))
 
 
-def test_what_is_put_into_what_opens_is_in_it() -> None:
+def test_thing_put_into_a_container_is_in_it() -> None:
     opened = ("open safe 1", "You open the safe 1. The safe 1 is open. In it, you see nothing.")
     put = ("move cd 1 to safe 1", "You move the cd 1 to the safe 1.")
     assert facts(opened, put) == {"safe 1, is, open", "cd 1, is in, safe 1"}
@@ -117,7 +117,7 @@ def test_the_last_thing_taken_leaves_it_empty() -> None:
     assert "desk 9, is, empty" not in facts(("", "You pick up the pen 2 from the desk 9."))
 
 
-def test_what_is_no_longer_listed_is_no_longer_there() -> None:
+def test_unlisted_thing_is_gone() -> None:
     before = ("go to desk 1", "You arrive at desk 1. On the desk 1, you see a pen 2, and a cd 1.")
     after = ("go to desk 1", "You arrive at desk 1. On the desk 1, you see a cd 1.")
     assert facts(before, after) == {"you, is at, desk 1", "cd 1, is on, desk 1"}
@@ -190,7 +190,7 @@ def test_errands_are_judged_by_the_commands_that_do_them() -> None:
     assert [s.text for s in other] == ["put a clean mug in shelf"]
 
 
-def test_evidence_is_where_it_says() -> None:
+def test_evidence_spans_are_correct() -> None:
     said = RULES.extract(Step(0, START), TemporalGraph(), TASK)
     spans = {str(m.triple): START[m.start : m.end] for m in said.mentions}
     assert spans["desk 2, is in, room"] == "desk 2"
@@ -198,7 +198,7 @@ def test_evidence_is_where_it_says() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_play_is_remembered_as_an_ideal_observer_would(seed: int) -> None:
+def test_random_play_is_remembered_like_an_ideal_observer(seed: int) -> None:
     try:
         env: Any = gym.make("gym_memory/ALFWorld-v0", memory="arigraph", path="generated")
     except MissingDependencyError as error:
@@ -227,7 +227,7 @@ PIECES = st.sampled_from([
 
 @given(st.lists(PIECES, max_size=25).map("".join), st.lists(PIECES, max_size=8).map("".join))
 @settings(max_examples=150)
-def test_any_text_is_read_for_what_it_says(text: str, inventory: str) -> None:
+def test_any_text_gives_its_facts(text: str, inventory: str) -> None:
     said = RULES.extract(Step(1, text, "go to desk 1", inventory=inventory), TemporalGraph(), TASK)
     for mention in said.mentions:
         assert -1 <= mention.start <= mention.end <= len(text)

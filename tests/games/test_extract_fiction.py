@@ -27,7 +27,7 @@ def facts_after(*steps):
     return {tuple(fact) for fact in graph.live()}
 
 
-def test_a_room_with_what_is_in_it():
+def test_room_is_read_with_its_contents():
     assert facts_after(("", SHED)) == {
         ("you", "is in", "shed"),
         ("workbench", "is in", "shed"),
@@ -69,7 +69,7 @@ def test_short_answers(action, text, fact):
     assert fact in facts_after(("", SHED), (action, text))
 
 
-def test_the_inventory_is_all_that_is_carried():
+def test_inventory_lists_everything_carried():
     first = "You are carrying:\n  an iron key\n  a wool cap (being worn)\n  a sack (open)\n"
     facts = facts_after(("", SHED, first))
     assert {fact[0] for fact in facts if fact[2] == "inventory"} == {"iron key", "wool cap", "sack"}
@@ -87,11 +87,11 @@ def test_the_inventory_is_all_that_is_carried():
      "It is pitch dark, and you can't see a thing.", "Darkness\nIt is pitch dark.",
      "You can't go that way.", "Really? Yes."],
 )  # fmt: skip
-def test_what_states_nothing_gives_nothing(text):
+def test_text_without_facts_gives_none(text):
     assert facts_after(("wait", text)) == set()
 
 
-def test_a_banner_is_no_room():
+def test_banner_is_not_a_room():
     facts = facts_after(
         ("", "Welcome!\n\nThe Tide Mill\nA story\nRelease 1\n\nLoft\nIt is warm here.")
     )

@@ -45,7 +45,7 @@ def test_names(text, names):
     assert [name.text for name in found] == names
 
 
-def test_the_title_is_what_a_passage_speaks_of():
+def test_title_is_the_subject_of_a_passage():
     facts = facts_of(
         "Violet Harbour (port)\nThe Violet Harbour is a deep port in Oun, Tarm. "
         "It was designed by Ada Quill and opened in 1790."
@@ -73,7 +73,7 @@ def test_lives_and_short_forms():
     assert not any(name in ("quill", "ada maria quill") for fact in facts for name in fact)
 
 
-def test_a_list_shares_what_leads_to_it():
+def test_names_of_a_list_share_the_relation():
     facts = facts_of("Rovers\nThe Rovers played for Oun, Tarm, the Whale Museum and Hallow.")
     assert facts == {
         ("rovers", "played for", place) for place in ("oun", "tarm", "whale museum", "hallow")
@@ -88,7 +88,7 @@ def test_is_belongs_to_the_subject_only():
 @pytest.mark.parametrize(
     "text", ["", "\n", "Only a title", "Who was she?", "()\nIt is. ", "A title\nIs Oun in Tarm?"]
 )
-def test_what_states_nothing_gives_nothing(text):
+def test_text_without_facts_gives_none(text):
     assert mentions_of(text) == ()
 
 

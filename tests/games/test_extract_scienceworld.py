@@ -45,7 +45,7 @@ You also see:
 
 
 class Memory:
-    """A graph that is told one step after the other."""
+    """A graph that learns one step after the other."""
 
     def __init__(self, *texts):
         self.graph, self.t = TemporalGraph(), 0
@@ -68,7 +68,7 @@ class Memory:
         return sorted(str(fact) for fact in self.graph.live() if fact.subject == subject)
 
 
-def test_a_room_with_all_that_is_in_it():
+def test_room_is_read_with_all_contents():
     memory = Memory(KITCHEN)
     assert memory.about("you") == ["you, is in, kitchen"]
     assert memory.about("kitchen") == [
@@ -108,7 +108,7 @@ def test_evidence_points_at_the_words():
     assert said["kitchen, has open door to, hallway"] == "A door to the hallway (that is open)"
 
 
-def test_what_a_list_leaves_out_is_gone():
+def test_thing_missing_in_a_list_is_gone():
     memory = Memory(KITCHEN).see(
         KITCHEN.replace(", an orange", "").replace("	a stopwatch", "	a ")
     )
@@ -116,7 +116,7 @@ def test_what_a_list_leaves_out_is_gone():
     assert "kitchen, contains, stopwatch" not in memory
 
 
-def test_plants_and_what_moves_by_itself():
+def test_plants_and_moving_things_are_read():
     memory = Memory(GREENHOUSE)
     assert memory.about("adult bee") == ["adult bee, was last seen in, greenhouse"]
     assert memory.about("flower pot 1") == [
@@ -182,7 +182,7 @@ def test_moving_taking_and_names_that_change():
     assert memory.about("common toad") == memory.about("outside") == []
 
 
-def test_furniture_is_called_by_where_it_stands():
+def test_furniture_is_named_by_its_place():
     memory = Memory(KITCHEN)
     held = (
         "In your inventory, you see:\n\ta table. On the table is: a glass cup (containing nothing)."
@@ -200,7 +200,7 @@ def test_furniture_is_called_by_where_it_stands():
     ]
 
 
-def test_a_drawer_that_no_list_told_of_is_nowhere():
+def test_unlisted_drawer_has_no_place():
     memory = Memory("This room is called the workshop. In it, you see: \n\tan orange\n")
     carried = "In your inventory, you see:\n\tan orange"
     memory.see("You move the drawer to the table.", "move drawer to table", carried)
@@ -226,7 +226,7 @@ def test_pouring_mixing_and_eating():
     assert memory.about("bowl") == ["bowl, contains, orange"]
 
 
-def test_wires_come_off_what_is_moved():
+def test_wires_come_off_moved_things():
     memory = Memory(KITCHEN)
     wire = "terminal 1 on book, is connected to, terminal 2 on bowl"
     memory.see("terminal 1 on book (Emma) is now connected to terminal 2 on bowl", "connect book")
@@ -239,7 +239,7 @@ def test_wires_come_off_what_is_moved():
     assert "table in kitchen, contains, book" in memory
 
 
-def test_a_tap_fills_what_stands_under_it():
+def test_tap_fills_the_vessel_under_it():
     memory = Memory(GREENHOUSE).see("You move the jug to the sink.", "move jug to sink")
     assert memory.about("jug") == []
     assert memory.about("sink in greenhouse") == [
@@ -276,7 +276,7 @@ def test_a_tap_fills_what_stands_under_it():
          "sink in kitchen, is, on"),
     ],
 )  # fmt: skip
-def test_what_actions_tell(text, action, fact):
+def test_answers_to_actions_give_facts(text, action, fact):
     assert fact in Memory(KITCHEN).see(text, action)
 
 
@@ -287,7 +287,7 @@ def test_what_actions_tell(text, action, fact):
      "cancel):\n0:\tmove apple seed (in seed jar) to flower pot 1 (in greenhouse)\n",
      "It's not clear how to get there from here.", "You decide to wait for 10 iterations."],
 )  # fmt: skip
-def test_what_tells_nothing_changes_nothing(text):
+def test_text_without_facts_changes_nothing(text):
     memory = Memory(KITCHEN)
     before = sorted(memory.graph.live())
     memory.see(text, "open door to hallway")

@@ -174,7 +174,7 @@ ASIDES = (
 
 
 @pytest.mark.parametrize("sentence", ASIDES)
-def test_asides_say_nothing(sentence: str) -> None:
+def test_asides_state_no_facts(sentence: str) -> None:
     assert described(sentence) == set()
 
 
@@ -248,7 +248,7 @@ def test_noun_alone_means_the_thing_with_the_longer_name() -> None:
     )
 
 
-def test_valid_actions_tell_the_longer_name() -> None:
+def test_valid_actions_give_the_longer_name() -> None:
     text = "-= Attic =-\nYou see a shelf. The shelf appears to be empty."
     assert said(text, valid=("examine warm shelf", "look")) - HERE == facts_of(
         "warm shelf|is in|attic; warm shelf|is|empty"
@@ -351,13 +351,13 @@ def test_notes(text: str, action: str) -> None:
     assert found == stated | mentioned | {Triple("torn note", "says", text)}
 
 
-def test_notes_link_what_is_known_by_its_longest_name() -> None:
+def test_notes_use_the_longest_known_name() -> None:
     before = f"{KITCHEN}; gate|is|open; oak gate|is|closed; note|is in|inventory; salt|is on|table"
     found = said("Mind the oak gate, and bring salt!", "read note", before)
     assert {f.object for f in found if f.relation == "mentions"} == {"oak gate", "salt"}
 
 
-def test_a_note_does_not_overrule_what_was_seen() -> None:
+def test_note_does_not_replace_seen_facts() -> None:
     before = f"{KITCHEN}; teal locker|is in|hall; note|is in|inventory"
     live = after("The teal locker in Room K opens with the tin key.", "read note", before)
     assert Triple("teal locker", "is in", "hall") in live

@@ -98,7 +98,7 @@ def test_refused_commands_change_nothing(text: str, action: str) -> None:
 # --- what follows -------------------------------------------------------------------------------
 
 
-def test_a_move_tells_the_way_and_the_way_back() -> None:
+def test_move_gives_the_way_and_the_way_back() -> None:
     text = "-= Hall =-\nYou are in a hall.\n\nThere is an exit to the west."
     live = after(text, "go east", KITCHEN)
     assert facts_of("hall|is east of|kitchen; kitchen|is west of|hall; you|is in|hall") <= live
@@ -111,7 +111,7 @@ def test_no_move_no_way(action: str) -> None:
     assert not [fact for fact in live if fact.relation.endswith(" of")]
 
 
-def test_a_door_that_is_named_tells_the_direction() -> None:
+def test_named_door_gives_the_direction() -> None:
     before = f"{KITCHEN}; kitchen|has east door|oak gate"
     live = after("-= Hall =-\nYou are in a hall.", "enter the oak gate", before)
     assert Triple("hall", "is east of", "kitchen") in live
@@ -129,7 +129,7 @@ def test_the_last_thing_taken_leaves_the_holder_empty() -> None:
     assert Triple("table", "is", "empty") not in live
 
 
-def test_what_a_room_no_longer_shows_is_gone() -> None:
+def test_thing_missing_in_a_room_is_gone() -> None:
     before = f"{KITCHEN}; egg|is on|table; cup|is in|kitchen; key|is in|inventory"
     live = after("-= Kitchen =-\nYou see a table. On the table you see a pen.", "look", before)
     assert live == facts_of(
@@ -152,7 +152,7 @@ def test_facts_from_the_inventory_have_no_span() -> None:
     assert [(m.start, m.end) for m in extraction.mentions] == [(-1, -1), (-1, -1)]
 
 
-def test_what_is_eaten_is_nowhere_and_has_no_state() -> None:
+def test_eaten_thing_has_no_place_or_state() -> None:
     before = f"{KITCHEN}; egg|is in|inventory; egg|is|fried; egg|needs to be|fried"
     live = after("You eat the egg. Not bad.", "eat egg", before)
     assert live == facts_of(f"{KITCHEN}; egg|needs to be|fried; egg|is|consumed")
@@ -182,7 +182,7 @@ def test_a_door_that_opens_is_not_empty() -> None:
     assert said("You open the oak gate.", "open oak gate", before) == facts_of("oak gate|is|open")
 
 
-def test_part_of_name_means_only_such_thing_at_hand() -> None:
+def test_part_of_a_name_means_the_thing_nearby() -> None:
     text = "The antique trunk looks noble. It is locked."
     before = f"{KITCHEN}; antique trunk|is in|kitchen"
     assert said(text, "examine trunk", before) == facts_of("antique trunk|is|locked")

@@ -1,4 +1,4 @@
-"""Fetch is played by its rules, and what it says is what is true."""
+"""Fetch is played by its rules, and its texts are true."""
 
 import gymnasium as gym
 import pytest
@@ -30,12 +30,12 @@ def test_each_game_can_be_won_within_its_limit(level, split):
 
 
 @pytest.mark.slow
-def test_memory_decides():
+def test_memory_decides_the_score():
     assert mean_score("arigraph") == 1.0
     assert mean_score("none") < 0.5
 
 
-def test_the_text_is_read_as_what_is_true():
+def test_extracted_facts_are_true():
     env = gym.make("gym_memory/Fetch-v0", level="hard", memory="arigraph?lifetime=episode")
     env.reset(seed=3)
     for action in env.get_wrapper_attr("oracle")().walkthrough[:-1]:
@@ -47,7 +47,7 @@ def test_the_text_is_read_as_what_is_true():
     assert ours <= true
 
 
-def test_houses_are_whole_and_differ():
+def test_houses_are_connected_and_differ():
     houses = [build(f"seed {number}", 20, 6) for number in range(50)]
     assert len(set(map(str, houses))) == 50
     for house in houses:

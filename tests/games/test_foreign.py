@@ -1,4 +1,4 @@
-"""Any environment with text can be wrapped: where things are found, and what becomes of them."""
+"""Any environment with text can be wrapped: detected fields and their use."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_named_actions_a_mask_and_keys() -> None:
     assert reward == 1.0
 
 
-def test_an_argument_wins_over_what_is_found() -> None:
+def test_argument_overrides_automatic_detection() -> None:
     found = ForeignEnv(Grid())
     found.reset(seed=0)
     assert found.sources["text"] == "obs.text"
@@ -190,7 +190,7 @@ def test_a_chat() -> None:
 
 
 class Ends:
-    """An old environment that ends with what it is told to."""
+    """An old environment with given endings."""
 
     def __init__(self, reward: float = 0.0, **info) -> None:
         self.answer = "The end.", reward, True, info
@@ -243,7 +243,7 @@ def test_a_listing_that_raises_is_named_or_empty() -> None:
 
 
 def test_points_without_a_best_score_are_compared_as_points(tmp_path, monkeypatch) -> None:
-    """Play a climb whose best height nobody knows: tables, intervals and differences use points."""
+    """Play a climb with an unknown best height: tables, intervals and differences use points."""
     (tmp_path / "climbs.py").write_text(CLIMB)
     monkeypatch.syspath_prepend(tmp_path)
     jobs = [
@@ -285,7 +285,7 @@ def test_the_score_so_far_in_place_of_a_reward() -> None:
     assert env.step("go")[4]["score"] == 8.0
 
 
-def test_everything_above_takes_it(tmp_path: Path) -> None:
+def test_all_layers_accept_a_foreign_house(tmp_path: Path) -> None:
     """Our own house as a foreign one: as the house itself, through all the layers."""
     env = gym_memory.wrap(gym.make(RAW_ID), memory="arigraph", dialect="textworld")
     direct = make_env("FakeHouse", memory="arigraph")
@@ -327,7 +327,7 @@ def test_an_episode_can_be_played_again() -> None:
         few.reset(options={"task_id": "grid/7"})
 
 
-def test_global_generators_are_lent_and_put_back() -> None:
+def test_global_generators_are_replaced_and_restored() -> None:
     class Chancy:
         def reset(self):
             return f"You roll {random.randint(1, 10**6)}."
@@ -351,7 +351,7 @@ def test_global_generators_are_lent_and_put_back() -> None:
     assert play(env, meddle=True) == first
 
 
-def test_begin_chooses_what_reset_cannot() -> None:
+def test_begin_chooses_the_game() -> None:
     class Loaded(Lamp):
         def load(self, number):
             self.number = number
@@ -425,7 +425,7 @@ def house(split="train"):
 """
 
 
-def test_by_id_by_module_and_by_function(tmp_path, monkeypatch) -> None:
+def test_environment_is_found_by_id_module_or_function(tmp_path, monkeypatch) -> None:
     (tmp_path / "their_house.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     text = FakeHouse().reset(seed=2)[0]["text"]

@@ -107,7 +107,7 @@ def test_passes_gymnasiums_own_check(env) -> None:
         check_env(env, skip_render_check=True)
 
 
-def test_finds_what_is_told_and_remembers_it(name, env) -> None:
+def test_wrapper_finds_stated_facts_and_remembers_them(name, env) -> None:
     env.reset(seed=0)
     env.step("look")  # some say their score only now
     obs, info = env.reset(seed=0)
@@ -118,7 +118,7 @@ def test_finds_what_is_told_and_remembers_it(name, env) -> None:
     assert name not in FACTS or Triple(*FACTS[name]) in env.memory.graph
 
 
-def test_plays_the_same_episode_again(name, env) -> None:
+def test_episode_is_reproducible(name, env) -> None:
     results = [rollout(env, make_policy("random"), 1, limit=5) for _ in range(2)]
     assert 1 <= results[0].steps <= 5
     assert results[0].n_invalid == 0
@@ -144,7 +144,7 @@ def test_recipes_are_short() -> None:
 
 
 @pytest.mark.parametrize("game", CHANGES)
-def test_a_random_player_wins_nothing_that_is_not_defined(game: str) -> None:
+def test_random_player_has_no_undefined_win(game: str) -> None:
     """An end with a positive reward, as most of these games give for part of the way, is no win."""
     pytest.importorskip("textarena")
     row = play(game, range(2))
@@ -157,7 +157,7 @@ def test_a_random_player_wins_nothing_that_is_not_defined(game: str) -> None:
      ("twc", "numLocations=3,numItemsToPutAway=2,includeDoors=0"), ("simonsays", ""),
      ("peckingorder", "")],
 )  # fmt: skip
-def test_the_planner_wins_games_that_speak_otherwise(game: str, options: str) -> None:
+def test_planner_wins_games_with_other_commands(game: str, options: str) -> None:
     """``move north``, ``open door to north``, ``cook onion in oven``, rooms seen from afar.
 
     Of seed 3 the states of food are in the inventory alone; of 1 a first guess costs points.

@@ -1,4 +1,4 @@
-"""Environments in a process of their own: same play, and what hangs or dies costs one episode."""
+"""Environments in their own process: same play, and a hang or crash costs one episode."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REPORTS = {
 
 
 class Hostile:
-    """A world whose commands do to its process what they say."""
+    """A world whose commands affect its process."""
 
     actions = tuple(REPORTS)
 
@@ -67,14 +67,14 @@ class Hostile:
 
 
 class Dying(Hostile):
-    """A world that ends its process or says a line of its own, and never waits."""
+    """A world that ends its process or prints a line, and never waits."""
 
     actions = ("exit", "print")
 
 
 @pytest.fixture
 def hostile() -> Any:
-    """Yield a world that has time to start and step on a busy machine."""
+    """Yield a world with enough time to start and step on a busy machine."""
     world = {"id": f"{__name__}:Hostile"}
     env = IsolatedEnv("Foreign", world, memory=1 << 30, reset_s=600.0, step_s=600.0)
     yield env
@@ -122,7 +122,7 @@ def test_pages_and_servers_isolate_unless_command_line_says_otherwise() -> None:
 
 
 @pytest.mark.parametrize(("name", "kwargs"), [("Cooking", {"level": "rl-1"}), ("NetHack", {})])
-def test_it_plays_as_it_does_here(name: str, kwargs: dict[str, Any]) -> None:
+def test_isolated_game_plays_the_same(name: str, kwargs: dict[str, Any]) -> None:
     here, isolated = ENVIRONMENTS.get(name)(**kwargs), IsolatedEnv(name, kwargs)
     obs, info = here.reset(seed=3)
     assert isolated.reset(seed=3) == (obs, info)
@@ -156,7 +156,7 @@ def test_mistakes_are_the_same_errors() -> None:
     env.close()
 
 
-def test_it_ends_with_the_process_that_made_it() -> None:
+def test_isolated_process_ends_with_its_parent() -> None:
     code = (
         "import os, signal\nfrom gym_memory.games.isolate import IsolatedEnv\n"
         "env = IsolatedEnv('Cooking', {'level': 'rl-1'})\n"

@@ -89,7 +89,7 @@ def test_the_hour_of_the_game_is_fixed():
     env.close()
 
 
-def test_both_views_tell_of_one_game(game):
+def test_both_views_describe_the_same_game(game):
     whole = gym.make(ID, view="level", memory="none")
     whole.reset(seed=1)
     for action, obs, info in game[1:]:
@@ -106,7 +106,7 @@ def test_both_views_tell_of_one_game(game):
     whole.close()
 
 
-def test_room_view_describes_the_room_and_what_was_passed(game):
+def test_room_view_describes_room_and_passed_areas(game):
     for _, obs, _ in game:
         text = obs["text"]
         here = re.search(r"^You are in ((?:room|corridor) \d+) of", text, re.MULTILINE)
@@ -163,7 +163,7 @@ def _head(action):
     return next((head for head in known if action.startswith(head)), action.split()[0])
 
 
-def test_what_is_impossible_is_refused_with_its_reason(env):
+def test_impossible_action_is_refused_with_its_reason(env):
     env.reset(seed=0)
     for action, reason in (
         ("go to fountain", "know of no fountain"),
@@ -283,7 +283,7 @@ GAMES = {
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_skills_do_what_they_say(name):
+def test_skills_have_their_stated_effect(name):
     place, played = GAMES[name]
     character, split, seed = place.split("/")
     env = gym.make(ID, memory="none", character=character, split=split)
@@ -296,7 +296,7 @@ def test_skills_do_what_they_say(name):
     env.close()
 
 
-def test_a_skill_begins_afresh_after_raw_keys(env):
+def test_skill_restarts_after_raw_keys(env):
     env.reset(seed=0)
     env.step("press key ;")  # asks for a place on the map, without a question
     obs, *_, info = env.step("go south")

@@ -54,7 +54,7 @@ def test_a_room_is_read():
     assert about(graph, "door 1 of level 1") == set()  # a doorway is neither open nor closed
 
 
-def test_spans_point_at_what_says_it():
+def test_spans_point_at_the_evidence():
     for triple, start, end in RULES.extract(Step(0, ROOM_1), TemporalGraph(), TASK).mentions:
         said = ROOM_1[start:end].lower()
         if triple.relation in (HAS_ITEM, HAS_EXIT):
@@ -65,7 +65,7 @@ def test_spans_point_at_what_says_it():
             assert said
 
 
-def test_what_a_room_no_longer_lists_is_gone():
+def test_thing_missing_in_a_room_is_gone():
     later = ROOM_1.replace("dart (1 east); dart (2 east); ", "").replace("jackal (4 east); ", "")
     graph = learn(ROOM_1, later.replace("(closed,", "(open,"))
     assert {o for r, o in about(graph, "room 1 of level 1") if r == HAS_ITEM} == {"newt corpse"}

@@ -78,7 +78,7 @@ def screen(drawing: str, at: tuple[int, int]) -> Screen:
 masks = st.lists(st.booleans(), min_size=CELLS, max_size=CELLS).map(np.array)
 
 
-def test_glyphs_are_what_they_show():
+def test_glyphs_are_classified():
     (table, boulder), game = glyph_tables(), nle()
     shown = {
         0: UNKNOWN, 1: WALL, 12: DOORWAY, 14: OPEN_DOOR, 16: CLOSED_DOOR, 19: FLOOR,
@@ -177,7 +177,7 @@ ROOMS = """
 """
 
 
-def test_rooms_corridors_and_doors_are_told_apart():
+def test_rooms_corridors_and_doors_are_distinguished():
     level = Level("level 1")
     news = level.update(screen(ROOMS, (2, 2)))
     assert set(news) == {"fountain", "a dagger"}
@@ -198,7 +198,7 @@ def test_rooms_corridors_and_doors_are_told_apart():
     assert level.current == 1
 
 
-def test_an_area_keeps_its_number_and_merging_is_told():
+def test_area_keeps_its_number_and_merging_is_reported():
     level = Level("level 1")
     level.update(screen("####   ...", (0, 0)))
     assert level.areas() == (1, -1)
@@ -259,7 +259,7 @@ def test_things_and_creatures_come_and_go():
     assert level.items == {}
 
 
-def test_doors_keep_what_was_learnt_of_them():
+def test_doors_keep_their_known_state():
     level = Level("level 1")
     level.update(screen("...D..", (0, 2)))
     assert list(level.door_states.values()) == ["closed"]
@@ -273,7 +273,7 @@ def test_doors_keep_what_was_learnt_of_them():
     assert level.doors == {3: 1}
 
 
-def test_the_frontier_is_what_was_not_walked_to_yet():
+def test_frontier_has_the_places_not_walked_to():
     level = Level("level 1")
     level.update(screen("-----\n|...|\n|...+##\n-----", (1, 1)))
     cells = np.flatnonzero(level.frontier()).tolist()

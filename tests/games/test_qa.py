@@ -1,4 +1,4 @@
-"""MultiHopQA: reading, searching, answering, and what the policies make of it."""
+"""MultiHopQA: reading, searching, answering, and the policies."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def test_hotpotqa_and_musique_judge_yes_and_no_differently(env):
 @pytest.mark.parametrize(
     "text", ["answer[]", "answer[ ]", "answer Tarn", "answer[Tarn", "search[x]"]
 )
-def test_what_is_no_command_costs_a_step(env, text):
+def test_invalid_command_costs_a_step(env, text):
     env.reset(seed=0)
     _, reward, terminated, _, info = env.step(text)
     assert (reward, terminated, info["is_action_valid"]) == (0.0, False, False)
 
 
-def test_search_reads_the_best_match_that_was_not_read():
+def test_search_reads_the_best_unread_match():
     pytest.importorskip("bm25s")
     env = MultiHopQA(search=True)
     obs, _ = env.reset(options={"task_id": BRIDGE})
@@ -108,7 +108,7 @@ def test_valid_actions_do_not_leak_the_answer(env):
         assert env.valid_actions() == ("read next", "look")
 
 
-def test_candidates_come_from_what_was_read_and_nothing_else():
+def test_candidates_come_only_from_read_passages():
     env = MultiHopQA(candidates=True)
     env.reset(options={"task_id": BRIDGE})
     assert env.valid_actions() == ("read next", "look", "answer[yes]", "answer[no]")
@@ -141,7 +141,7 @@ def test_a_chooser_can_play_by_index():
     assert info["n_valid_dropped"] == 0
 
 
-def test_the_oracle_is_what_the_answer_rests_on(env):
+def test_oracle_has_the_supporting_sentences(env):
     env.reset(options={"task_id": BRIDGE})
     oracle = env.oracle()
     assert {fact.subject for fact in oracle.facts} == {"tollen", "heron bridge"}
@@ -203,7 +203,7 @@ def test_random_choice_among_candidates_is_the_floor():
 
 
 @pytest.mark.slow
-def test_the_graph_brings_more_supporting_passages_than_similarity_alone():
+def test_graph_finds_more_supporting_passages_than_similarity():
     """The paper's point: facts lead to the second passage, which the question does not name."""
     assert recall_at_5(GRAPH) > recall_at_5("rag?by=hash&k=5&order=rank") + 0.05
 

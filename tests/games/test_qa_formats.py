@@ -112,7 +112,7 @@ def test_a_broken_file_is_named_with_the_place(tmp_path, text, why):
     assert "broken.json" in str(raised.value)
 
 
-def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
+def test_unreadable_file_is_named(tmp_path, monkeypatch):
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
     for path in (tmp_path / "absent.json", tmp_path, tmp_path / "bytes"):
         with pytest.raises(CorruptGameError, match="cannot read the questions"):
@@ -153,7 +153,7 @@ def test_order_of_questions_does_not_depend_on_the_file(tmp_path):
 # ---------------------------------------------------------------- our own corpus
 
 
-def test_the_corpus_that_ships_is_whole():
+def test_shipped_corpus_is_complete():
     questions = load_dataset().questions.values()
     kinds = [question.kind for question in questions]
     assert len(kinds) >= 30
@@ -176,7 +176,7 @@ def test_the_corpus_that_ships_is_whole():
             assert normalize_answer(question.accepted[0]) in normalize_answer(passages)
 
 
-def test_one_world_says_the_same_of_a_thing_everywhere():
+def test_passages_of_the_corpus_agree():
     said: dict[str, set[str]] = {}
     for question in load_dataset().questions.values():
         for passage in question.passages:
@@ -220,7 +220,7 @@ WORDS = st.text(alphabet=string.ascii_letters + " .,'-éü0 ", max_size=30)
 
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(WORDS, WORDS)
-def test_scores_are_symmetric_bounded_and_blind_to_dress(given, gold):
+def test_scores_are_symmetric_bounded_and_ignore_formatting(given, gold):
     for closed in ((), CLOSED_ANSWERS):
         value = f1(given, [gold], closed=closed)
         assert 0.0 <= value <= 1.0

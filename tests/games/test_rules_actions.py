@@ -31,7 +31,7 @@ def test_valid_actions_show_what_a_description_omits() -> None:
     }  # fmt: skip
 
 
-def test_what_is_told_counts_for_more() -> None:
+def test_text_counts_more_than_valid_actions() -> None:
     room = "-= Vault =-\nYou see a shelf. On the shelf you can see a jar. There is an exit east."
     graph = read(Step(0, room, "", 0.0, "", ("take egg from jar", "go east", "look")))
     assert Triple("jar", "is on", "shelf") in graph
@@ -39,7 +39,7 @@ def test_what_is_told_counts_for_more() -> None:
     assert len(list(graph.live())) == 4
 
 
-def test_a_known_way_is_no_further_exit() -> None:
+def test_known_way_is_not_another_exit() -> None:
     start = Step(0, "-= Vault =-\nA plain room.", "", 0.0, "", ("go east",))
     moved = Step(1, "-= Hall =-\nA plain room.", "go east", 0.0, "", ("go west", "go up"))
     graph = read(start, moved)
@@ -52,7 +52,7 @@ def test_without_valid_actions_nothing_is_offered() -> None:
     assert not any(offered(()))
 
 
-def test_a_thing_is_called_as_commands_call_it() -> None:
+def test_thing_has_its_name_in_commands() -> None:
     text = (
         "-= Hall =-\nYou see a bench. On the bench you can see a pair of blue moccasins, a raw "
         "meat and a White locker."

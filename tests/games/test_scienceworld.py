@@ -1,4 +1,4 @@
-"""ScienceWorld on the real engine: tasks and splits, the same answers as its server, its death.
+"""ScienceWorld on the real engine: tasks, splits, answers equal to its server's, crashes.
 
 One Java process serves all tests of the module, for it takes seconds to start.
 """
@@ -86,7 +86,7 @@ class Plain:
         ("chemistry-mix", ["open cupboard", "look around", "focus on nothing", "0", "wait"]),
     ],
 )  # fmt: skip
-def test_text_score_and_valid_actions_are_the_engines_own(env, task, actions):
+def test_text_score_and_actions_equal_the_engines(env, task, actions):
     start(env, task)
     seen = [(env.valid_actions(),)]
     for action in actions:
@@ -159,7 +159,7 @@ def test_a_wrong_focus_loses_and_counts_zero(env):
     assert not info["success"]
 
 
-def test_walkthrough_stays_out_of_the_way_of_the_episode(env):
+def test_walkthrough_does_not_disturb_the_episode(env):
     """Load another world for the walkthrough during an episode, and come back."""
     engine_solution = env.oracle
     _ = start(env, "melt", 3), env.step("look around"), env.step("open door to kitchen")
@@ -204,7 +204,7 @@ def test_clins_selection():
         assert row.n == min(10, len(tests))
 
 
-def test_tasks_go_by_several_names():
+def test_tasks_have_several_names():
     for name in ("find-plant", "4-3", "Pick&Place1", "pickplace1"):
         env = ScienceWorld(name, "clin")
         assert env.task_ids[0] == "scienceworld/find-plant/225"
@@ -288,7 +288,7 @@ def test_killed_engine_fails_its_episode_and_run_goes_on(monkeypatch):
     assert len(started) == 2
 
 
-def test_an_engine_is_handed_on(env):
+def test_closed_environment_passes_its_engine_on(env):
     start(env, "boil")
     other = ScienceWorld(task="melt", valid_actions=False)
     other.reset()
@@ -331,14 +331,14 @@ def test_fork_gets_its_own_engine_and_leaves_the_log(python):
     python(_FORKED)
 
 
-def test_no_java_is_said_in_one_line(monkeypatch, tmp_path):
+def test_missing_java_gives_one_line(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingDependencyError, match="java is not installed") as error:
         ScienceWorld()
     assert "\n" not in str(error.value)
 
 
-def test_a_java_that_does_not_start_is_told(monkeypatch, tmp_path):
+def test_failing_java_is_reported(monkeypatch, tmp_path):
     java = tmp_path / "java"
     java.write_text(f"#!{sys.executable}\nraise SystemExit(1)\n")
     java.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Text, scores, story files: what the engine makes of the interpreter's output."""
+"""Text, scores, story files: the engine's reading of the interpreter's output."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_first_text_has_neither_banner_nor_status_line(story):
     assert text.splitlines()[-1].strip()
 
 
-def test_clean_text_takes_the_answer_apart():
+def test_clean_text_splits_the_answer():
     raw = (
         "\n[taking x]\nTaken.\n[taking x - succeeded]\n\n\n\nDone. \n\n>"
         + " " * 99
@@ -188,7 +188,7 @@ def test_the_inventory_needs_no_further_command(monkeypatch):
     assert obs["inventory"] == "You are carrying: a knife."
 
 
-def test_the_engine_lists_what_the_state_leaves_open(story, tmp_path, monkeypatch):
+def test_engine_lists_actions_that_the_state_allows(story, tmp_path, monkeypatch):
     monkeypatch.setattr("gym_memory.games.textworld.engine.read_native", lambda *_: None)
     shutil.copy(story, tmp_path / "other.z8")
     shutil.copy(Path(story).with_suffix(".json"), tmp_path / "other.json")
@@ -217,7 +217,7 @@ def machines():
 
 
 @pytest.mark.slow
-def test_old_machines_are_let_go_and_come_back():
+def test_old_machines_are_released_and_restarted():
     before = machines()
     env = Cooking("rl-1", "train", engine="inform", valid_actions=False)
     first = env.reset(options={"task_id": env.task_ids[0]})[0]
@@ -286,7 +286,7 @@ def test_damaged_description_is_one_clear_line(content, lone_story):
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_is_no_story(tmp_path):
+def test_folder_is_not_a_story(tmp_path):
     with pytest.raises(CorruptGameError, match="cannot read"):
         check_story(tmp_path)
 

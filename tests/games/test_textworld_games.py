@@ -178,7 +178,7 @@ def whole_cache(tmp_path_factory):
         ("game.json", "hollow"), ("sha256.json", "flipped"), ("sha256.json", "empty"),
     ],
 )  # fmt: skip
-def test_a_damaged_game_is_made_anew(cache, whole_cache, name, damage):
+def test_damaged_game_is_made_again(cache, whole_cache, name, damage):
     shutil.copytree(whole_cache, cache)
     env = Cooking("rl-1", "train", engine="inform")
     first = env.reset(seed=0)[0]
@@ -207,7 +207,7 @@ def test_a_damaged_game_is_made_anew(cache, whole_cache, name, damage):
 
 
 @pytest.mark.slow
-def test_a_generator_that_fails_leaves_nothing(cache):
+def test_failing_generator_leaves_no_files(cache):
     def fail():
         raise RuntimeError("no luck")
 
@@ -218,7 +218,7 @@ def test_a_generator_that_fails_leaves_nothing(cache):
 
 
 @pytest.mark.slow
-def test_what_inform_refuses_is_one_error(cache):
+def test_error_of_inform_is_one_error(cache):
     def broken():
         game = make()
         game.objective = 'an "open [bracket'
@@ -260,7 +260,7 @@ def test_digest_does_not_depend_on_the_process(python):
 
 
 @pytest.mark.slow
-def test_digest_sees_what_a_player_would_see():
+def test_digest_covers_everything_a_player_sees():
     data = make().serialize()
     for change in ("world", "objective", "infos", "walkthrough"):
         other = json.loads(json.dumps(data))
@@ -377,7 +377,7 @@ class Tiny(TextWorldFamily):
 
 
 @pytest.mark.slow
-def test_writing_passes_over_doubles_and_games_too_long(tmp_path, monkeypatch):
+def test_duplicates_and_too_long_games_are_skipped(tmp_path, monkeypatch):
     from gym_memory.games.base import ENVIRONMENTS
 
     monkeypatch.setitem(ENVIRONMENTS.loaded, "Tiny", Tiny)
@@ -391,7 +391,7 @@ def test_writing_passes_over_doubles_and_games_too_long(tmp_path, monkeypatch):
     assert list_games.verify(Tiny, written) == ["tiny/only/test/0"]
 
 
-def test_unknown_names_are_told(capsys):
+def test_unknown_names_are_reported(capsys):
     from gym_memory.core.errors import UnknownNameError
 
     with pytest.raises(UnknownNameError, match="Cokking"):

@@ -80,7 +80,7 @@ PHRASES = (
 
 
 @pytest.mark.slow
-def test_free_text_does_not_lose_track_of_the_game(env):
+def test_logic_follows_free_text(env):
     """Compare with the game: it takes what the logic allows, and holds what the logic holds."""
     env.max_steps = 10_000
     engine = env.engine

@@ -1,4 +1,4 @@
-"""A story file scores alike under every name and in every place, and as the stock engine does."""
+"""A story file has equal scores under every name and path, equal to the stock engine's."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def stock(path, commands):
 
 
 @pytest.mark.slow
-def test_every_name_scores_alike(named, game):
+def test_every_file_name_gives_equal_scores(named, game):
     expected, ended = scores(*game)
     assert expected[0] == 0
     assert 0 < expected[len(expected) // 2 + 1] < expected[-1] == 5  # there are steps to tell apart
@@ -100,7 +100,7 @@ def test_scores_are_the_stock_engines(name, play, game, tmp_path):
     assert max(found) > 0
 
 
-def test_a_relative_path_stays_where_it_was(game, tmp_path, monkeypatch):
+def test_relative_path_survives_a_change_of_folder(game, tmp_path, monkeypatch):
     shutil.copy(game[0], tmp_path / "tw-x.z8")
     shutil.copy(game[0].with_suffix(".json"), tmp_path / "tw-x.json")
     monkeypatch.chdir(tmp_path)
@@ -134,7 +134,7 @@ def test_a_glulx_game_is_played_from_its_description(game, tmp_path, monkeypatch
     assert scores(path, game[1]) == scores(*game)
 
 
-def test_a_glulx_game_alone_says_what_to_do(tmp_path):
+def test_glulx_game_without_description_names_the_remedy(tmp_path):
     path = tmp_path / "tw-old.ulx"
     path.write_bytes(GLULX)
     what_to_do = r"tw-old\.json .*`tw-make \.\.\. --output tw-old\.z8`"

@@ -1,4 +1,4 @@
-"""The rules that play TextWorld's games, beside the interpreter that they stand for."""
+"""The rules that play TextWorld's games, compared with the interpreter."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_other_rules_are_the_interpreters(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_drink_is_gone(engine):
+def test_drunk_thing_is_gone(engine):
     env = Cooking("rl-3", "test", engine=engine)
     env.reset(options={"task_id": "cooking/rl-3/test/4"})
     world = env.game.world
@@ -234,7 +234,7 @@ def test_a_drink_is_gone(engine):
     assert not any("water" in action for action in obs["valid_actions"])
 
 
-def test_a_snapshot_holds_what_changed():
+def test_snapshot_has_the_changes():
     env = Cooking("hard", "train")
     env.reset(seed=0)
     for action in env.oracle().walkthrough[:8]:
@@ -340,7 +340,7 @@ def test_a_game_with_an_unknown_description_is_the_interpreters(change, tmp_path
     assert load_game(tmp_path / "odd.json").native is None
 
 
-def test_words_are_compared_as_the_dictionary_keeps_them():
+def test_words_are_compared_by_their_dictionary_form():
     assert word_key("refrigerator") == word_key("refrigeration")
     assert word_key("box12") == "box12"
 

@@ -1,4 +1,4 @@
-"""Treasure Hunt: the chain, the names, what is scored, and that it can be won without cheating."""
+"""Treasure Hunt: the chain, names, scores, and a fair win."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_distractors_in_every_room_of_hardest_only(hunts):
         assert not set(hunt.floor) & set(hunt.furniture)
 
 
-def test_no_name_can_be_taken_for_another(hunts):
+def test_no_name_is_ambiguous(hunts):
     """The parser keeps nine letters of a word and takes any words of a name for it."""
     _, found = hunts
     for hunt in found:
@@ -98,7 +98,7 @@ def test_no_name_can_be_taken_for_another(hunts):
         assert not any(a < b for a, b in itertools.permutations(words, 2))
 
 
-def test_every_seed_is_another_world(hunts):
+def test_every_seed_gives_another_world(hunts):
     _, found = hunts
     for aspect in ("rooms", "lockers", "links", "grid"):
         assert len({repr(getattr(hunt, aspect)) for hunt in found}) == len(found)
@@ -123,7 +123,7 @@ def test_walkthroughs_leave_room_for_exploring(hunts):
 
 
 class PlannedWorld:
-    """Plays a plan without the engine; counts the moves that it would take."""
+    """A player of a plan without the engine, which counts its moves."""
 
     def __init__(self, hunt):
         self.hunt, self.here, self.moves = hunt, hunt.start, 0
@@ -240,7 +240,7 @@ def test_a_planner_with_perfect_memory_wins_in_time(level):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
-def test_the_texts_say_enough_to_win(level):
+def test_texts_are_sufficient_to_win(level):
     """The same planner on the real engine, reading the texts, needs the same moves."""
     env = TreasureHunt(level, "test")
     world = PlayedWorld(env, seed=0)
@@ -326,6 +326,6 @@ def test_rooms_are_named_without_an_article():
         assert not any(re.search(r"\b([Aa]n?|[Tt]he) Room [A-Z]", text) for text in texts)
 
 
-def test_unknown_level():
+def test_unknown_level_is_refused():
     with pytest.raises(UnknownNameError, match="hardest"):
         TreasureHunt("harder")

@@ -99,7 +99,7 @@ def test_no_word_of_a_name_is_in_two_splits():
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_voices_are_plain_text_that_inform_takes(split):
+def test_voices_are_plain_text_for_inform(split):
     text = json.dumps(load_voices(split))
     assert text.isascii()
     assert "\\" not in text
@@ -160,7 +160,7 @@ def test_a_seed_makes_one_game_in_every_process(python):
 
 
 @pytest.mark.slow
-def test_hunts_vary_in_what_they_tell():
+def test_hunts_vary_in_their_hints():
     hunts = [
         plan_voiced_hunt(TreasureHunt.levels[level], "train", seed)[0]
         for seed in range(150)
@@ -191,7 +191,7 @@ def test_tidying_scores_furniture_and_counts_once(level):
 
 
 @pytest.mark.slow
-def test_houses_tell_the_count_or_not():
+def test_some_houses_state_the_count():
     goals = set()
     for seed in range(30):
         game = generate(Cleaning, Cleaning.levels["voices-room"], "train", seed)

@@ -1,4 +1,4 @@
-"""The shop's pages, what leads from one to the next, its search, and what ends an episode."""
+"""The shop's pages, links, search, and endings."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def page(shop, *actions):
 # ---------------------------------------------------------------- pages
 
 
-def test_pages_read_as_those_of_the_official_text_mode(shop):
+def test_pages_equal_the_official_text_mode(shop):
     head = f"Instruction: [SEP] {REQUEST} [SEP] Back to Search [SEP] "
     assert page(shop) == f"WebShop [SEP] Instruction: [SEP] {REQUEST} [SEP] Search"
     assert page(shop, "search[round table]") == (
@@ -91,7 +91,7 @@ def test_pages_read_as_those_of_the_official_text_mode(shop):
     assert page(shop, "search[nothing of that]") == f"{head}Page 1 (Total results: 0)"
 
 
-def test_attributes_are_shown_only_where_shop_is_asked_to(shop):
+def test_attributes_are_shown_only_on_request(shop):
     item = ("search[oak chair]", "click[b000000001]")
     assert shop.follow(visit(shop, *item), "click[attributes]") is None
     showing = Shop(shop.catalogue, with_attributes=True)
@@ -100,7 +100,7 @@ def test_attributes_are_shown_only_where_shop_is_asked_to(shop):
     )
 
 
-def test_links_lead_where_they_say(shop):
+def test_links_lead_to_their_pages(shop):
     item = ("search[Oak  chair]", "click[next >]", "click[b000000000]")
     view = visit(shop, *item)
     assert (view.page, view.asin, view.number) == ("item", "B000000000", 2)
@@ -133,7 +133,7 @@ def test_a_search_can_be_typed_on_any_page(shop):
         "click[buy now]", "click[b000000001", "buy[b000000001]", "click[next >]", "[chair]",
     ],
 )  # fmt: skip
-def test_what_leads_nowhere_leads_nowhere(shop, action):
+def test_invalid_action_shows_the_same_page_again(shop, action):
     assert shop.follow(visit(shop), action) is None
 
 
@@ -248,7 +248,7 @@ def test_valid_actions_are_the_links_and_some_searches(env):
     assert len(env.valid_actions()) == 12
 
 
-def test_every_valid_action_does_something(env):
+def test_every_valid_action_has_an_effect(env):
     env.step(env.valid_actions()[0])
     env.step(env.valid_actions()[2])
     here = env.snapshot()
@@ -258,7 +258,7 @@ def test_every_valid_action_does_something(env):
         assert info["is_action_valid"], action
 
 
-def test_what_is_not_understood_shows_the_same_page(env):
+def test_unknown_action_shows_the_same_page(env):
     before = env.step("search[chair]")[0]
     for action in ("look", "click[nothing]", "search[]", "click[buy now]"):
         obs, reward, terminated, _, info = env.step(action)

@@ -1,4 +1,4 @@
-"""The official files: read as the official engine reads them; what is wrong with one is said."""
+"""The official files: read like the official engine does; faults are reported."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_official_files_can_be_played(folder, monkeypatch):
         ("items_human_ins.json", '{"B000000001": [{}]}', "no field 'instruction_attributes'"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(folder, name, content, message):
+def test_fault_of_a_file_is_reported(folder, name, content, message):
     path = folder / name
     path.unlink()
     if content is not None:

@@ -1,4 +1,4 @@
-"""What the extraction rules make of the shop's pages, against what the pages have shown."""
+"""The extraction rules' facts compared with the shop's pages."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_leaving_a_product_rejects_it_until_the_return():
     assert facts(graph, "you") == {("is in", "b000000001")}
 
 
-def test_same_search_is_the_same_and_another_is_another():
+def test_equal_searches_share_a_number():
     graph = read(*WALK, ("search[clogs]", RESULTS), ("search[The trail  boots]", RESULTS))
     assert facts(graph, "search 2") == {("looks for", "clogs")}
     assert not graph.outgoing("search 3")
@@ -113,7 +113,7 @@ def test_product_is_known_again_by_its_name_and_price():
     assert ("is in", "b000000001") in facts(graph, "you")
 
 
-def test_what_cannot_be_told_is_called_so():
+def test_unknown_value_is_marked():
     graph = read(("click[< prev]", RESULTS))
     assert ("is on", "page 1 of some search") in facts(graph, "b000000001")
     graph = read(("click[< prev]", ITEM))
@@ -132,7 +132,7 @@ def test_reading_a_page_twice_changes_nothing():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("show_attributes", [False, True])
-def test_knows_all_that_was_shown_and_nothing_else(show_attributes):
+def test_memory_has_exactly_the_shown_facts(show_attributes):
     """Precision and recall 1 in random walks, odd commands and revisits among them."""
     env = gym.make(
         "gym_memory/WebShop-v0",
@@ -170,7 +170,7 @@ def test_knows_all_that_was_shown_and_nothing_else(show_attributes):
 
 @given(st.lists(st.sampled_from([*parts_of(ITEM), *parts_of(RESULTS), *parts_of(FEATURES)])))
 @settings(max_examples=60, derandomize=True, deadline=None)
-def test_no_page_is_too_odd(parts):
+def test_any_page_is_read(parts):
     text = " [SEP] ".join(part.text for part in parts)
     for action in ("", "click[b000000001]", "click[attributes]", "search[x]", "click[features]"):
         read((action, text))
@@ -180,7 +180,7 @@ def test_no_page_is_too_odd(parts):
 @pytest.mark.slow
 @given(st.text(max_size=200), st.text(max_size=60))
 @settings(max_examples=60, derandomize=True, deadline=None)
-def test_no_text_is_too_odd(text, action):
+def test_any_text_is_read(text, action):
     read((action, text), (f"search[{action}]", f"{text} [SEP] Page 1 (Total results: 1)"))
 
 
@@ -204,7 +204,7 @@ def test_price_limits_are_read(text, limit):
     assert request.words <= {"tea", "under", "5.1", "ounce"}
 
 
-def test_requests_are_taken_apart():
+def test_requests_are_parsed():
     request = read_request(REQUEST)
     assert request.runs == (("trail", "boot"), ("ankle", "support"), ("teal",), ("size", "7"))
     assert queries(REQUEST)[0] == "trail boot ankle support teal size 7"
@@ -218,7 +218,7 @@ def test_requests_are_taken_apart():
 
 @given(st.lists(st.sampled_from(["trail", "boots", "boot", "ankle", "support", "7", "and", "."])))
 @settings(max_examples=100, derandomize=True, deadline=None)
-def test_phrases_are_in_the_request_and_where_they_say(words):
+def test_phrases_have_correct_spans_in_the_request(words):
     text = " ".join(words)
     request = read_request(REQUEST)
     for phrase in request.phrases_in(text):
@@ -232,7 +232,7 @@ def test_phrases_are_in_the_request_and_where_they_say(words):
 # ---------------------------------------------------------------- parts of pages
 
 
-def test_options_are_told_from_their_names():
+def test_options_are_recognised_by_their_names():
     parts = parts_of(ITEM)[2:8]
     assert [(name, value.text) for name, value in option_groups(parts)] == [
         ("color", "red"),

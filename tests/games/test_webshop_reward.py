@@ -106,7 +106,7 @@ def test_equals_the_formula_on_a_thousand_random_purchases():
     assert len(seen) > 10
 
 
-def test_the_product_that_was_asked_for_is_worth_one():
+def test_requested_product_has_reward_one():
     catalogue = build_catalogue("test", make_records(seed=1, products=80, goals=160))
     for goal in catalogue.goals:
         options = {n: o for n, v in goal.product.options for o in goal.options if o in v}
@@ -127,7 +127,7 @@ def test_colours_are_reduced_to_a_basic_word(value, color):
     assert basic_color(value) == color
 
 
-def test_dear_products_and_missing_options_cost_their_share():
+def test_expensive_products_and_missing_options_cost_their_share():
     catalogue = build_catalogue("test", make_records(seed=1, products=80, goals=160))
     goal = next(g for g in catalogue.goals if len(g.options) == 2)
     options = {n: o for n, v in goal.product.options for o in goal.options if o in v}

@@ -278,7 +278,7 @@ def test_empty_parts_are_refused(triple):
     assert len(graph) == 0
 
 
-def test_text_keeps_its_case_and_is_no_entity():
+def test_text_keeps_its_case_and_is_not_an_entity():
     graph = TemporalGraph()
     note = Triple("note", "says", "The key is in Room B.")
     graph.add(note, 0)
@@ -288,7 +288,7 @@ def test_text_keeps_its_case_and_is_no_entity():
     assert graph.outgoing("note") == (note,)
 
 
-def test_an_alias_joins_what_was_known_under_both_names():
+def test_alias_joins_facts_of_both_names():
     graph = TemporalGraph()
     graph.add(Triple("adam", "reads", "cookery book"), 0)
     graph.add(Triple("cookbook", "is on", "table"), 0, episode=0)
@@ -453,8 +453,8 @@ def test_networkx_is_optional(house, monkeypatch):
         house.to_networkx()
 
 
-def test_growth_is_linear_in_what_happens():
-    """A fact that comes and goes is one fact, and nothing of what it touched is left over."""
+def test_growth_is_linear_in_the_changes():
+    """A fact that comes and goes is one fact and leaves nothing behind."""
     graph = TemporalGraph()
     for t in range(10_000):
         graph.add(Triple("you", "is in", f"room {t % 40}"), t, episode=t, start=0, end=9)
@@ -467,7 +467,7 @@ def test_growth_is_linear_in_what_happens():
 
 @pytest.mark.parametrize("part", range(3))
 @pytest.mark.parametrize("blank", ["", " ", "\t\n", "\u2003"])
-def test_a_blank_name_is_no_fact(part: int, blank: str) -> None:
+def test_blank_name_gives_no_fact(part: int, blank: str) -> None:
     graph = TemporalGraph()
     parts = ["apple", "is in", "fridge"]
     parts[part] = blank

@@ -61,7 +61,7 @@ def test_algorithm_3_by_hand() -> None:
     assert Triple("kitchen", UNEXPLORED, "east") in unexplored_exits(graph, "kitchen")
 
 
-def test_nowhere_yet() -> None:
+def test_map_without_a_place_is_empty() -> None:
     graph = graph_of(("kitchen", "has exit", "east"))
     assert current_place(graph) is None
     assert visited_places(graph) == ()
@@ -175,7 +175,7 @@ def test_searches_take_any_map() -> None:
     assert beyond((1, 1), "up") is beyond(None, "north") is None
 
 
-def test_a_drawing_has_places_where_the_compass_says() -> None:
+def test_drawing_places_rooms_by_compass() -> None:
     facts = [
         Triple("b", "is east of", "a"),
         Triple("c", "is south of", "b"),

@@ -52,7 +52,7 @@ def test_commands_are_found_in_full_alone() -> None:
     assert names.find("I opened the box") == ()
 
 
-def test_cost_is_that_of_words_not_of_the_names() -> None:
+def test_cost_depends_on_words_and_not_on_names() -> None:
     """Look up a noun that a thousand things share, without a scan."""
     names = NameIndex(partial=True)
     for number in range(1000):

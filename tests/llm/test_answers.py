@@ -1,4 +1,4 @@
-"""The action of an answer is read in any usual dress; a wrong one never."""
+"""The action of an answer is read in any usual form; a wrong one never is."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def action_in(text: str, valid: list[str], **options: Any) -> str:
 
 
 @pytest.mark.parametrize("part", ["developed", "held"])
-def test_action_in_usual_dress_is_read(part: str) -> None:
-    """The reader was written with one half of the answers; the other was read afterwards."""
+def test_action_in_usual_form_is_read(part: str) -> None:
+    """The reader was developed on one half of the answers; the other half is held out."""
     rows = [json.loads(line) for line in (FOLDER / f"{part}.jsonl").read_text("utf-8").splitlines()]
     found = [action_in(row["answer"], SITUATIONS[row["situation"]]) for row in rows]
     assert len(rows) >= 150
@@ -42,7 +42,7 @@ ODD = [json.loads(line) for line in (FOLDER / "odd.jsonl").read_text("utf-8").sp
 
 @pytest.mark.parametrize("decides", [True, False])
 def test_odd_answer_gives_its_action_or_none(decides: bool) -> None:
-    """Half of these decide for nothing, or against what they name."""
+    """Half of these decide on no action, or against the one that they name."""
     rows = [row for row in ODD if bool(row["action"]) == decides]
     assert len(rows) > 100
     read = {row["answer"]: action_in(row["answer"], SITUATIONS["chest"]) for row in rows}
@@ -57,7 +57,7 @@ def test_last_line_of_cut_answer_is_not_an_action() -> None:
 
 
 @given(st.text("Action: take key\n<>[]{}\"'*`.,-1()", max_size=80))
-def test_what_is_read_is_always_valid(text: str) -> None:
+def test_read_action_is_always_valid(text: str) -> None:
     assert action_in(text, ["take key", "go east"]) in ("", "take key", "go east")
 
 

@@ -1,4 +1,4 @@
-"""Answers held to a form by local weights: a tiny Llama with random weights says anything else."""
+"""Answers restricted to a form with local weights: a tiny Llama with random weights."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_json_is_of_its_schema(model: TransformersChat, name: str) -> None:
     assert model.meter.total().repairs == 0
 
 
-def test_what_cannot_be_written_is_named(model: TransformersChat) -> None:
+def test_unreachable_option_is_named(model: TransformersChat) -> None:
     with torch.inference_mode(), pytest.raises(InvalidArgumentError, match="schema of text"):
         write_json(writer(model), {"type": "number"})
     for form in (Form("no slot", ("a",)), Form("{a} ends", ("a",)), Form("{a}", ())):
@@ -168,7 +168,7 @@ def test_earlier_requests_change_no_bit(weights: str) -> None:
     assert torch.allclose(alone.logits, whole, atol=1e-4)
 
 
-def test_likelihoods_share_what_begins_alike(model: TransformersChat) -> None:
+def test_likelihoods_share_common_prefixes(model: TransformersChat) -> None:
     tokenizer, network = model.load()
     tails = ["take a pan", "take a pot", "take", "go", "", "take a pan"]
     scores = model.score(CHAT, tails)

@@ -1,4 +1,4 @@
-"""A model that does not answer is reported at once, and never scored as if it had played."""
+"""A model that does not answer is reported at once, and never scored."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_preflight_waits_for_at_most_six_seconds(
         ("no_choice", "without an answer"),
     ],
 )
-def test_preflight_reports_what_the_server_says(fault: str, says: str) -> None:
+def test_preflight_reports_the_servers_message(fault: str, says: str) -> None:
     with (
         ScriptedServer(faults=Faults(rates={fault: 1.0})) as server,
         pytest.raises(ModelSetupError, match=says),
@@ -167,7 +167,7 @@ def test_page_in_place_of_answer_is_shown() -> None:
 
 
 @pytest.mark.parametrize("fault", ["", "429", "refusal", "empty"])
-def test_preflight_passes_a_server_that_is_there(fault: str) -> None:
+def test_preflight_accepts_a_running_server(fault: str) -> None:
     with ScriptedServer(faults=Faults([fault])) as server:
         make_model(f"openai?model=m&base_url={server.base_url}").preflight()
         assert server.received == 1
@@ -214,7 +214,7 @@ def test_model_that_never_answers_ends_run_after_18_attempts() -> None:
         assert server.received == 18
 
 
-def test_one_answer_is_enough_to_go_on() -> None:
+def test_one_answer_continues_the_run() -> None:
     faults = Faults(["500"] * 17 + [""] + ["500"] * 17 + [""])
     with ScriptedServer(faults=faults) as server, episode_usage(most_failures=18):
         model = make_model(f"openai?model=m&base_url={server.base_url}&retries=17&backoff=0")

@@ -1,4 +1,4 @@
-"""Answers that drip, never end or nest without an end are cut off."""
+"""Slow, endless or endlessly nested answers are cut off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client against a real HTTP server that fails in every way it may."""
+"""The client against a real HTTP server with every kind of fault."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def ask(model, messages=EXPLORE, **options):
     return model.complete(Request(messages, role="explore", **options))
 
 
-def test_an_answer_and_its_cost(serve, connect):
+def test_answer_has_its_cost(serve, connect):
     server = serve()
     model = connect(server, prompt_price=2.0, completion_price=8.0)
     answer = ask(model)
@@ -112,7 +112,7 @@ def test_failures_are_distinguished(serve, connect, fault, kind):
 
 
 @pytest.mark.parametrize("fault", ["401", "quota"])
-def test_what_waiting_cannot_mend_is_no_model_error(serve, connect, fault):
+def test_permanent_failure_is_not_a_model_error(serve, connect, fault):
     server = serve(fault)
     with pytest.raises(ModelSetupError):
         ask(connect(server, retries=5))
@@ -164,7 +164,7 @@ def test_connections_are_kept_and_replaced_once_closed(serve):
     assert server.received == 4
 
 
-def test_nobody_listens():
+def test_unreachable_port_is_reported():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
@@ -192,7 +192,7 @@ def test_bad_json_is_repaired_once(serve, connect, fault):
     assert model.meter.by_role()["e"].repairs == 1
 
 
-def test_and_only_once(serve, connect):
+def test_bad_json_is_not_repaired_twice(serve, connect):
     server = serve("wrong_json", "wrong_json", "wrong_json")
     with pytest.raises(ModelError, match="unasked") as caught:
         connect(server, retries=5).complete(Request(ENTITIES, schema=Depths))
@@ -316,7 +316,7 @@ def test_stops_hold_where_a_server_reports_no_usage(connect, usage, stop):
 
 
 @pytest.mark.parametrize("fault", ["timeout", "cut", "half_json"])
-def test_an_answer_that_got_lost_counts_in_full(serve, connect, fault):
+def test_lost_answer_counts_in_full(serve, connect, fault):
     model = connect(serve(fault), timeout=0.3, max_tokens=100_000)
     with pytest.raises(ModelError):
         model.complete(Request(HELLO, max_tokens=100))
@@ -393,7 +393,7 @@ class _Echo(http.server.BaseHTTPRequestHandler):
         """Print nothing."""
 
 
-def test_the_key_is_nowhere(serve, connect, tmp_path):
+def test_key_appears_in_no_output(serve, connect, tmp_path):
     server = serve(key=KEY)
     model = connect(
         server, cache=str(tmp_path / "a"), budget=str(tmp_path / "b"), max_tokens=100_000

@@ -131,7 +131,7 @@ def test_a_tokenizer_without_a_chat_template(tmp_path):
     )
 
 
-def test_what_does_not_fit_is_a_model_error(model):
+def test_too_long_prompt_is_a_model_error(model):
     long = [{"role": "user", "content": "key " * 200}]
     for call in (
         lambda: model.complete(Request(long)),

@@ -1,4 +1,4 @@
-"""What stands in the slots of a prompt stays in them, and is told to be a quotation."""
+"""Texts in the slots of a prompt stay there, and are marked as quotations."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_no_slot_of_agent_takes_record_from_the_game(policy: str) -> None:
 
 
 @given(st.text("<>/ \t\n\x85\u2028\u200b&;atsk", max_size=40))
-def test_slots_are_read_back_whatever_is_in_them(value: str) -> None:
+def test_slots_with_any_content_are_read_back(value: str) -> None:
     prompt = load_prompt("explore")
     found = read_slots(prompt.messages(task=value, plan="a plan")[1]["content"])
     assert found["plan"] == "a plan"
     assert set(found) == {"task", "plan"}
 
 
-def test_what_is_no_tag_stays_as_it_is() -> None:
+def test_text_without_tags_is_unchanged() -> None:
     shop = "Back to Search [SEP] < Prev [SEP] Next > [SEP] 3 < 4 [SEP] <-- [SEP] a > b"
     slots = read_slots(load_prompt("explore").messages(task=shop, plan="p")[1]["content"])
     assert slots["task"] == shop

@@ -37,7 +37,7 @@ def slots(actions: str, observation: str = HALL, history: str = "", **more: str)
     return {**found, "memory": "", "actions": actions.replace("; ", "\n"), **more}
 
 
-def test_it_goes_where_learnings_place_such_a_thing() -> None:
+def test_player_goes_to_places_in_learnings() -> None:
     ways = "go to greenhouse; open door to bedroom"
     new = Scientist(slots(ways), "")
     assert new.act() == "open door to bedroom"
@@ -46,7 +46,7 @@ def test_it_goes_where_learnings_place_such_a_thing() -> None:
     assert Scientist(slots("go to greenhouse", observation="A picture."), "").act() == "look around"
 
 
-def test_it_moves_on_where_thing_of_learning_is_gone() -> None:
+def test_player_leaves_if_the_thing_is_gone() -> None:
     notes = str(ScienceNotes("plant", been=("hallway",), here="hallway"))
     arrived = {"observation": "You move to the greenhouse.", "memory": KNOWN}
     there = Scientist(
@@ -70,7 +70,7 @@ def test_fatal_thing_is_avoided_and_focused_thing_carried() -> None:
     assert Scientist(held, str(there)).act() == "move apple tree to red box"
 
 
-def test_it_carries_out_learning_though_the_thing_has_grown() -> None:
+def test_learning_is_applied_to_a_grown_thing() -> None:
     notes = str(ScienceNotes("plant", been=("greenhouse",), here="greenhouse"))
     player = Scientist(slots("focus on apple tree; go to hallway"), notes)
     assert player.carry_out("focus on adult apple tree", "greenhouse") == "focus on apple tree"
@@ -96,7 +96,7 @@ class Scripted:
         return Reply(text, parsed=schema.model_validate(json.loads(text)) if schema else None)
 
 
-def test_trials_rule_out_what_a_wrong_focus_lost() -> None:
+def test_trials_avoid_a_wrong_focus() -> None:
     try:
         check_installed()
     except MissingDependencyError as absent:

@@ -96,7 +96,7 @@ def test_a_stream_that_is_cut(serve):
         list(stream)
 
 
-def test_an_impossible_action_stands_in_for_every_possible_one(serve):
+def test_fault_replaces_any_action_by_impossible_one(serve):
     slots = dict.fromkeys(("task", "lessons", "history", "memory", "inventory"), "")
     messages = load_prompt("react").messages(
         **slots, observation="A hall.", actions="go east\nlook"
@@ -229,7 +229,7 @@ def test_faults_are_drawn_at_their_rates_and_repeat():
         Faults(rates={"429": 0.7, "500": 0.7})
 
 
-def test_a_bug_in_an_answer_shows(serve, monkeypatch):
+def test_bug_in_an_answer_is_visible(serve, monkeypatch):
     def broken(slots):
         raise KeyError("a bug")
 

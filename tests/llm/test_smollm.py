@@ -55,7 +55,7 @@ def post(server: LlamaServer, path: str, body: dict[str, Any]) -> Any:
         return json.load(answer)
 
 
-def test_it_knows_a_capital(local: SmolLM) -> None:
+def test_model_knows_a_capital(local: SmolLM) -> None:
     assert "Paris" in local.complete(Request(CHAT, max_tokens=12)).text
 
 
@@ -90,7 +90,7 @@ def test_a_server_holds_its_answers_to_a_form(server: LlamaServer, mode: str) ->
         assert thought.startswith("Thought: ")
 
 
-def test_a_stopped_server_is_gone(server: LlamaServer) -> None:
+def test_stopped_server_is_closed(server: LlamaServer) -> None:
     with LlamaServer(context=256) as other:
         model = OpenAIChat("smollm", other.base_url, retries=0)
         assert other.base_url != server.base_url
@@ -105,7 +105,7 @@ def test_an_agent_takes_it_by_its_name() -> None:
     assert isinstance(behind.llm, OpenAIChat)  # type: ignore[attr-defined]
 
 
-def test_damage_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_weights_are_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not smollm.is_whole(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     (tmp_path / "sha256").write_text(hashlib.sha256(b"weights").hexdigest())

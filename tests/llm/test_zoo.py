@@ -1,4 +1,4 @@
-"""Every agent's call, whatever the dialect of the server, against the zoo over real HTTP."""
+"""Every agent's call against servers of every dialect, over real HTTP."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_refused_parameter_is_learnt_once_and_reported() -> None:
     assert meter.total().failures == 0
 
 
-def test_rejection_that_nothing_helps_is_the_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lasting_rejection_reports_the_first_message(monkeypatch: pytest.MonkeyPatch) -> None:
     refusal = Refusal(400, {"error": {"message": "this model is closed on Sundays"}})
     closed = Personality("refuses all", lambda request, number: refusal)
     monkeypatch.setitem(ZOO, "closed", closed)
@@ -106,7 +106,7 @@ def test_stop_holds_within_one_call(name: str, limit: dict[str, float]) -> None:
 
 
 @pytest.mark.parametrize("limit", [{"max_tokens": 12_000}, {"max_cost_usd": 0.012}])
-def test_stop_counts_what_thoughts_took_not_their_room(limit: dict[str, float]) -> None:
+def test_stop_counts_used_thoughts_and_not_their_limit(limit: dict[str, float]) -> None:
     stop = Budget(**limit)  # type: ignore[arg-type]
     with ZooServer("think") as server, episode_usage(stop) as meter:
         chat = model(server, prompt_price=1.0, completion_price=1.0)
@@ -119,7 +119,7 @@ def test_stop_counts_what_thoughts_took_not_their_room(limit: dict[str, float]) 
     assert spent == meter.total().prompt_tokens + meter.total().completion_tokens
 
 
-def test_calls_at_once_wait_for_what_others_set_aside() -> None:
+def test_parallel_calls_wait_for_reservations() -> None:
     with ZooServer("think", latency=0.05) as server:
         chat = model(server, reasoning=True, max_tokens=40_000)
         with ThreadPoolExecutor(8) as pool:

@@ -1,4 +1,4 @@
-"""Record behaviour: hashes of what games show, memories recall, policies do and training gives.
+"""Record behaviour: hashes of observations, recalls, actions and trained weights.
 
 After an intended change, write the record again; ``git diff`` shows which cells changed::
 

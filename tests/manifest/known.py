@@ -1,4 +1,4 @@
-"""Plays of an environment that are known already, for cells in which the same is done again."""
+"""Known plays of an environment, for cells that repeat the same actions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Known = dict[tuple[Hashable, ...], Any]
 class KnownPlays(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
     """An environment that answers from ``known`` as long as an episode is like an earlier one.
 
-    Most memories leave a player's way as it is, and engines answer the same actions with the same
+    Most memories do not change a player's way, and engines answer the same actions with the same
     bytes (``tests/games/test_env_contract.py``). The engine plays what is new. Before anything else
     of the environment is read, the engine catches up: its dialect may depend on the first text.
 

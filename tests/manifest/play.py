@@ -1,4 +1,4 @@
-"""Play a cell of the record and hash what happens."""
+"""Play a cell of the record and hash the results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hashed(parts: list[Any]) -> str:
 
 
 class Watched(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """Note what an environment shows, what its memory recalls, and what a policy does."""
+    """Record observations of an environment, recalls of its memory, and actions of a policy."""
 
     def __init__(self, env: Any, policy: Policy, seen: dict[str, list[Any]]):
         super().__init__(env)

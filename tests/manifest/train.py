@@ -69,7 +69,7 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 
 
 def machine() -> str:
-    """Return what the last bits of weights depend on: the version of torch and the processor."""
+    """Return the version of torch and the processor, on which the last bits of weights depend."""
     torch = require("torch", "rl", "the RL baselines")
     return f"torch {torch.__version__} {torch.backends.cpu.get_cpu_capability()}"
 

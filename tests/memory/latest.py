@@ -1,4 +1,4 @@
-"""The memory of examples/memory_service.py in this process: what the service must equal."""
+"""The memory of examples/memory_service.py in this process, as a reference for the service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _spec.loader.exec_module(service)
 
 
 class Twin(Memory):
-    """Recalls the newest lines that fit."""
+    """A memory that recalls the newest lines that fit."""
 
     name: ClassVar[str] = "twin"
 

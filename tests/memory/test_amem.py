@@ -1,4 +1,4 @@
-"""A-MEM: keywords, links by shared keywords, recall of notes with what is linked to them."""
+"""A-MEM: keywords, links by shared keywords, recall of notes with linked ones."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_model_renews_the_context_of_neighbours(monkeypatch: pytest.MonkeyPatc
     assert shown[0].startswith("dark brick wall"), "it is found by its new context"
 
 
-def test_a_state_with_links_to_nowhere_is_refused(tmp_path) -> None:
+def test_state_with_dangling_links_is_refused(tmp_path) -> None:
     memory = watched("dark brick wall", "dark brick tower")
     memory.save(tmp_path / "notes.json")
     state = memory.state()

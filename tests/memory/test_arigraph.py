@@ -190,7 +190,7 @@ def test_search_knows_only_live_facts() -> None:
     assert index.search([("grill", 3)]) == everything
 
 
-def test_threshold() -> None:
+def test_threshold_drops_dissimilar_facts() -> None:
     graph = TemporalGraph()
     for triple in BBQ:
         graph.add(triple, 0)
@@ -325,14 +325,14 @@ def test_recent_observations_are_really_filtered(mode) -> None:
 
 
 @MODES
-def test_k_episodes(mode) -> None:
+def test_recall_shows_k_episodes(mode) -> None:
     for k in (0, 1, 2):
         memory = AriGraph(episodes=k, **mode)
         assert len(memory.recall(walked(memory, 60), 4000).episodes) == k
 
 
 @MODES
-def test_ablations(mode) -> None:
+def test_ablations_remove_their_parts(mode) -> None:
     def recalled(**changed: object):
         memory = AriGraph(**mode, **changed)
         return memory.recall(walked(memory, 10), 2000)
@@ -352,7 +352,7 @@ def test_ablations(mode) -> None:
 
 @MODES
 @pytest.mark.parametrize("budget", [0, 3, 20, 60, 250])
-def test_text_says_what_the_triples_say(mode, budget) -> None:
+def test_text_states_exactly_the_triples(mode, budget) -> None:
     memory = AriGraph(**mode)
     recall = memory.recall(walked(memory), budget)
     assert count_tokens(recall.text) <= budget
@@ -445,14 +445,14 @@ def test_snapshot_of_an_earlier_episode() -> None:
         {"semantic": "yes"}, {"exploration": None}, {"threshold": "high"}, {"threshold": True},
     ],
 )  # fmt: skip
-def test_wrong_values(wrong) -> None:
+def test_wrong_values_are_refused(wrong) -> None:
     [name] = wrong
     with pytest.raises(InvalidArgumentError, match=f"expected {name}"):
         AriGraph(**wrong)
 
 
 @pytest.mark.parametrize("name", ["recall", "episodic_score", "lifetime"])
-def test_unknown_names(name) -> None:
+def test_unknown_names_are_refused(name) -> None:
     with pytest.raises(UnknownNameError, match=name):
         AriGraph(**{name: "papr"})
 
@@ -502,7 +502,7 @@ def test_a_model_plays_the_roles(mode) -> None:
     assert twin.recall(cue, 500) == memory.recall(cue, 500)
 
 
-def test_rules_stand_in_for_a_model_that_fails() -> None:
+def test_rules_replace_a_failing_model() -> None:
     memory, rules = AriGraph(llm=Scripted(fail=True)), AriGraph()
     cue = walked(memory, 12)
     assert walked(rules, 12) == cue

@@ -33,7 +33,7 @@ def recalled(memory: AriGraph, budget: int = 1000) -> str:
     return memory.recall(Cue("Nothing happens.", "Light the lamp."), budget).text
 
 
-def test_tells_what_was_done_last_and_how_often() -> None:
+def test_recall_lists_the_last_actions_with_counts() -> None:
     assert recalled(taught(AriGraph())).endswith(
         "[step 1] > go east\nYou are in a den.\n[step 2-6] > wait\nTime passes.\n"
         "[step 7] > light lamp\nIt is too wet."
@@ -41,17 +41,17 @@ def test_tells_what_was_done_last_and_how_often() -> None:
 
 
 @pytest.mark.parametrize("memory", [AriGraph(attempts=0), AriGraph(episodic=False)])
-def test_tells_no_attempts_where_none_are_wanted(memory: AriGraph) -> None:
+def test_setting_hides_the_attempts(memory: AriGraph) -> None:
     assert "[step 7]" not in recalled(taught(memory))
 
 
-def test_tells_once_what_is_told_whole_among_the_attempts() -> None:
+def test_whole_answer_of_an_attempt_is_shown_once() -> None:
     moves = [(f"dance {n}", f"You dance in the hall {n}.") for n in range(12)]
     text = recalled(taught(AriGraph(recent=2), moves))
     assert all(text.count(f"> dance {n}\n") == 1 for n in range(12))
 
 
-def test_tells_no_attempts_of_an_earlier_episode() -> None:
+def test_attempts_of_an_earlier_episode_are_hidden() -> None:
     memory = taught(AriGraph(lifetime="forever"))
     memory.end(Outcome(steps=8))
     memory.begin(Task("house/1", "Light the lamp."), 1)
@@ -62,7 +62,7 @@ def test_tells_no_attempts_of_an_earlier_episode() -> None:
     assert recalled(memory).endswith("[step 1] > go east\nYou are in a den.")
 
 
-def test_keeps_the_last_attempts_where_room_is_short() -> None:
+def test_small_budget_keeps_the_last_attempts() -> None:
     moves = [(f"take leaf {n} of the big oak", f"You take leaf {n}.") for n in range(40)]
     text = recalled(taught(AriGraph(), moves), 150)
     last = split_entries(text)[1][-3:]
@@ -75,7 +75,7 @@ MOVE = st.tuples(st.sampled_from(["wait", "go east", "dig"]), st.sampled_from([D
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(MOVE, max_size=30), st.integers(0, 400))
-def test_keeps_the_budget_and_tells_no_falsehood(moves: list[tuple[str, str]], budget: int) -> None:
+def test_attempts_keep_the_budget_and_are_true(moves: list[tuple[str, str]], budget: int) -> None:
     memory = taught(AriGraph(), moves)
     text = recalled(memory, budget)
     assert count_tokens(text) <= budget

@@ -36,7 +36,7 @@ def formula(texts: list[str], query: str, k1: float = 1.2, b: float = 0.75) -> l
 
 @pytest.mark.slow
 @given(st.lists(words, min_size=1, max_size=8), words)
-def test_the_formula(texts: list[str], query: str) -> None:
+def test_scores_equal_the_formula(texts: list[str], query: str) -> None:
     index = BM25()
     index.extend(texts)
     expected = np.array(formula(texts, query))
@@ -68,7 +68,7 @@ def test_an_empty_index_answers_nothing() -> None:
     assert BM25().similarities(["door"]).shape == (0,)
 
 
-def test_a_cut_index_is_the_one_that_never_grew() -> None:
+def test_truncated_index_equals_one_that_never_grew() -> None:
     index, small = BM25(), BM25()
     index.extend(TEXTS)
     small.extend(TEXTS[:2])
@@ -79,7 +79,7 @@ def test_a_cut_index_is_the_one_that_never_grew() -> None:
 
 
 @pytest.mark.slow
-def test_adding_costs_the_text_alone() -> None:
+def test_cost_of_adding_depends_on_the_text_alone() -> None:
     """The tenth thousand texts make as many calls as the first."""
     index = BM25()
     text = "You are in room {}. On the table you see a red key, a lamp and an old book. "

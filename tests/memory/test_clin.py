@@ -1,4 +1,4 @@
-"""CLIN: what its rules conclude from traces, certainty, meta-memory, lifetimes, store, models."""
+"""CLIN: learnings from traces, certainty, meta-memory, lifetimes, store, models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DETOUR += ["close fridge", "open fridge", "take apple from fridge", "go west"]
 
 
 def trial_of(actions: Iterable[str], seed: int = 0) -> tuple[list[Step], Outcome, Task]:
-    """Return what an agent sees that takes these actions in the house."""
+    """Return the observations after these actions in the house."""
     env = FakeHouse(max_steps=1000)
     obs, info = env.reset(seed=0, options={"task_id": f"fakehouse/train/{seed}"})
     task = Task(info["task_id"], obs["task"], env.dialect)
@@ -100,7 +100,7 @@ def wandering(rng: random.Random, steps: int, seed: int = 0) -> list[str]:
 # --- meta-memory and lifetimes ------------------------------------------------------------------
 
 
-def test_gen_env_keeps_what_agrees() -> None:
+def test_gen_env_keeps_learnings_that_agree() -> None:
     shared = CausalAbstraction('"prepare meal" in the kitchen', SCORING)
     one = [shared, CausalAbstraction('"take leek from shelf" in the shed', SCORING)]
     two = [shared, CausalAbstraction('"take yam" in the hall', SCORING)]
@@ -187,7 +187,7 @@ def test_lost_trial_never_replaces_one_of_equal_score() -> None:
     assert not any("staying in the game" in lesson for lesson in lessons(memory))
 
 
-def test_what_a_room_of_scienceworld_holds() -> None:
+def test_contents_of_scienceworld_rooms_are_learnt() -> None:
     task = Task("scienceworld/find-plant/1", "Find a plant.", "scienceworld")
     hall = (
         "This room is called the hallway. In it, you see: \n\ta picture\n\ta table. On the table "
@@ -355,7 +355,7 @@ def test_two_processes_write_one_store(python, tmp_path: Path) -> None:
     assert sorted(tasks) == [f"fakehouse/train/{number}" for number in range(6)]
 
 
-def test_wrong_store(tmp_path: Path) -> None:
+def test_wrong_store_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "clin.db"
     path.write_bytes(b"not a database at all, but long enough to be looked at" * 10)
     with pytest.raises(StoreError):
@@ -365,7 +365,7 @@ def test_wrong_store(tmp_path: Path) -> None:
 # --- recall -------------------------------------------------------------------------------------
 
 
-def test_what_can_be_done_now_comes_first() -> None:
+def test_lessons_on_possible_actions_come_first() -> None:
     memory = Clin(inner="none")
     play(memory, DETOUR)
     cue = Cue("", valid_actions=("open fridge", "look"))
@@ -425,7 +425,7 @@ def test_a_model_by_its_spec() -> None:
         assert any("take apple from fridge MAY BE NECESSARY" in line for line in lessons(memory))
 
 
-def test_the_rules_stand_in_for_a_model_that_fails() -> None:
+def test_rules_replace_a_failing_model() -> None:
     with ScriptedServer(faults=Faults(["500"] * 5)) as server:
         memory, rules = Clin(llm=chat(server)), Clin()
         for one in (memory, rules):
@@ -460,12 +460,12 @@ def test_advice_has_no_form() -> None:
         {"inner": "oracle"}, {"inner": "clin"},
     ],
 )  # fmt: skip
-def test_wrong_values(wrong: dict) -> None:
+def test_wrong_values_are_refused(wrong: dict) -> None:
     with pytest.raises(InvalidArgumentError, match=f"expected {next(iter(wrong))}"):
         Clin(**wrong)
 
 
-def test_unknown_lifetime() -> None:
+def test_unknown_lifetime_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="trail"):
         Clin(lifetime="trail")
 
@@ -473,7 +473,7 @@ def test_unknown_lifetime() -> None:
 # --- places -------------------------------------------------------------------------------------
 
 
-def test_places_are_told_after_what_was_needed() -> None:
+def test_places_follow_the_needed_things() -> None:
     memory = Clin()
     play(memory, DETOUR)
     sentences, plain = lessons(memory), Clin(places=False)
@@ -491,7 +491,7 @@ def test_places_are_told_after_what_was_needed() -> None:
     assert '"go north" in the hall SHOULD BE NECESSARY TO reaching the study.' in lessons(memory)
 
 
-def test_exit_that_nobody_took_is_told_until_somebody_does() -> None:
+def test_unused_exit_is_listed_until_it_is_taken() -> None:
     task = Task("maze/0", "Find the exit.", "textworld")
     hall = (
         "-= Hall =-\nYou are in a hall. There is an exit to the east. There is an exit to the west."
@@ -507,7 +507,7 @@ def test_exit_that_nobody_took_is_told_until_somebody_does() -> None:
         assert (new in lessons(memory)) == sentences
 
 
-def test_what_was_read_and_what_opens_what_is_told() -> None:
+def test_read_texts_and_keys_of_locks_are_listed() -> None:
     memory = Clin()
     memory.begin(Task("hunt/0", "Find the treasure.", "textworld"), 0)
     memory.observe(Step(0, "-= Hall =-\nYou are in a hall. There is an exit to the east."))

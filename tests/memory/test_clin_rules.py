@@ -1,4 +1,4 @@
-"""What the rules of CLIN conclude from a trial, and how certain they are."""
+"""Learnings that CLIN's rules infer from a trial, and their certainty."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gym_memory.memory.lessons.causes import needed_acts, plan_of, read_acts, th
 from gym_memory.memory.roles.base import CausalAbstraction
 
 
-def test_what_was_needed_and_what_was_not() -> None:
+def test_needed_and_unneeded_actions_are_found() -> None:
     memory = Clin(places=False)
     play(memory, DETOUR)
     assert lessons(memory) == [
@@ -36,13 +36,13 @@ def test_what_was_needed_and_what_was_not() -> None:
     assert memory.stats().lessons == 6
 
 
-def test_what_lost_the_game() -> None:
+def test_losing_action_is_found() -> None:
     memory = Clin()
     play(memory, [*DETOUR[:-1], "eat apple"])
     assert f'"eat apple" in the pantry MAY NOT CONTRIBUTE TO {ALIVE}.' in lessons(memory)
 
 
-def test_what_cost_points() -> None:
+def test_action_that_costs_points_is_found() -> None:
     steps = [Step(0, "A hall.", valid_actions=("a", "b"))]
     steps += [Step(t, "Ouch.", "hit wall", -1.0, valid_actions=("a", "b")) for t in (1, 2)]
     found = abstract_causes(steps, Outcome(-2.0), (), TASK)
@@ -108,7 +108,7 @@ def test_certainty_moves_with_evidence_and_back() -> None:
     ]
 
 
-def test_doubt_becomes_certain_and_goes_away() -> None:
+def test_doubt_becomes_certain_or_disappears() -> None:
     idle = CausalAbstraction('"press button"', PROGRESS, False)
     once = abstract_causes(scored("press button", 0.0), Outcome(), (), TASK)
     twice = abstract_causes(scored("press button", 0.0), Outcome(), [once], TASK)
@@ -120,7 +120,7 @@ def test_doubt_becomes_certain_and_goes_away() -> None:
     assert not any(a.effect == PROGRESS for a in again)
 
 
-def test_what_a_trial_says_nothing_about_stays() -> None:
+def test_learnings_without_new_evidence_stay() -> None:
     before = [
         CausalAbstraction('"open chest" in the attic', SCORING, certain=True),
         CausalAbstraction("Waiting for rain", "growing the plant"),

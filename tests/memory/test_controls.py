@@ -1,4 +1,4 @@
-"""The controls: ``oracle`` knows what is true, the others say chance, lies, or only the present."""
+"""The controls: ``oracle`` has true facts, the others random, false or only present ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def walk(memory, steps: int = 30, seed: int = 0, task: str | None = None) -> Cue
     return Cue(obs["text"], obs["task"], obs["inventory"], obs["valid_actions"])
 
 
-def test_oracle_holds_what_is_true_at_every_step() -> None:
+def test_oracle_has_the_true_facts_at_every_step() -> None:
     memory = make_memory("oracle")
     cue = walk(memory)  # asserts it step by step
     recalled = memory.recall(cue, 1000).triples
@@ -78,7 +78,7 @@ def test_only_the_oracle_is_given_the_engine() -> None:
 @pytest.mark.parametrize("name", ["shuffled", "adversarial", "noise"])
 @pytest.mark.parametrize("parameters", ["", "recall=semantic&encoder=hash"])
 @pytest.mark.parametrize("budget", [40, 300, 2000])
-def test_control_costs_about_the_same_and_says_something_else(name, parameters, budget) -> None:
+def test_control_has_similar_size_and_other_content(name, parameters, budget) -> None:
     honest, control = (make_memory(f"{kind}?{parameters}" if parameters else kind)
                        for kind in ("arigraph", name))  # fmt: skip
     cue = walk(honest)
@@ -106,7 +106,7 @@ def test_shuffled_exchanges_rooms_for_rooms_and_states_for_states() -> None:
         assert fact.relation != "is" or fact.object in states
 
 
-def test_shuffled_treats_recalled_observations_as_it_treats_facts() -> None:
+def test_shuffled_permutes_observations_like_facts() -> None:
     honest, shuffled = make_memory("arigraph?recent=0"), make_memory("shuffled?recent=0")
     cue = walk(honest, 40)
     walk(shuffled, 40)
@@ -125,7 +125,7 @@ def test_noise_names_nothing_of_this_game() -> None:
     assert not known & {name for fact in recalled for name in (fact.subject, fact.object)}
 
 
-def test_present_knows_what_last_step_said_and_no_more() -> None:
+def test_present_knows_only_the_last_step() -> None:
     memory = make_memory("present")
     memory.begin(TASK, 0)
     memory.observe(Step(0, "-= Hall =-\nYou are in a hall. You see a red key on the floor."))
@@ -137,7 +137,7 @@ def test_present_knows_what_last_step_said_and_no_more() -> None:
 
 
 @pytest.mark.parametrize(("name", "offers"), [("arigraph", True), ("shuffled", False)])
-def test_nobody_walks_by_the_graph_behind_a_control(name: str, offers: bool) -> None:
+def test_graph_behind_a_control_is_hidden(name: str, offers: bool) -> None:
     env = gym.make(FAKE_ID, memory=name, navigate=True)
     env.reset(seed=0)
     env.step("go west")

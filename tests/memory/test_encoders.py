@@ -1,4 +1,4 @@
-"""Encoders: unit vectors, each text once, one answer whatever the batch, nothing from the net."""
+"""Encoders: unit vectors, each text once, independent of batches, without network."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_hash_encoder_refuses(dim) -> None:
 
 
 class Counting(HashEncoder):
-    """Notes what it is asked for."""
+    """An encoder that records its texts."""
 
     def __init__(self) -> None:
         super().__init__(8)
@@ -243,13 +243,13 @@ def test_onnx_bits_do_not_depend_on_the_batch(onnx) -> None:
     assert (onnx[False].encode(TEXTS[::-1])[::-1] == alone).all()
 
 
-def test_int8_is_near(onnx) -> None:
+def test_int8_vectors_are_close(onnx) -> None:
     near = (onnx[True].encode(TEXTS) * onnx[False].encode(TEXTS)).sum(axis=1)
     assert near.min() > 0.9
     assert onnx[True].id != onnx[False].id
 
 
-def test_threshold_tells_related_from_unrelated(sentence) -> None:
+def test_threshold_separates_related_from_unrelated(sentence) -> None:
     for encoder in (sentence, HashEncoder()):
         threshold = calibrated_threshold(encoder)
         assert threshold == calibrated_threshold(encoder)
@@ -304,7 +304,7 @@ def test_absent_package_is_one_line_that_names_the_extra(name, monkeypatch) -> N
     assert "\n" not in str(caught.value)
 
 
-def test_no_network(sentence, reached_out) -> None:
+def test_encoders_use_no_network(sentence, reached_out) -> None:
     """Load a model, and report an absent one, without the network."""
     named_encoder.cache_clear()  # or it might be loaded already
     with watched(reached_out):

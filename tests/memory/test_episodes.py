@@ -72,7 +72,7 @@ def test_the_score_of_the_authors_code():
     assert store.code_scores([], 4) == {}
 
 
-def test_episodes_keep_what_they_were_given():
+def test_episodes_keep_their_fields():
     store = EpisodeStore()
     assert store
     assert len(store) == 0

@@ -51,7 +51,7 @@ def seen(memory: Any, *texts: str) -> None:
         memory.observe(Step(t, text, "look" if t else ""))
 
 
-def test_what_a_client_finds_is_shown_within_the_budget() -> None:
+def test_finds_of_a_client_are_shown_within_budget() -> None:
     memory = Theirs(k=2)
     seen(memory, "A hall.", "The key is here.", "A cellar.")
     recall = memory.recall(Cue("key", "find the key"), 100)

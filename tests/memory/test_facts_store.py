@@ -69,7 +69,7 @@ def test_stored_memory_equals_the_one_in_its_process(place, elsewhere):
         assert store.as_of("house", TASK.id, t) == alone.graph.as_of(t)
 
 
-def test_what_others_add_in_between_is_kept(place):
+def test_facts_added_by_others_are_kept(place):
     memories = [AriGraph(lifetime="task", store=place) for _ in range(3)]
     for memory in memories:
         memory.begin(TASK, 0)
@@ -106,7 +106,7 @@ def test_confirmed_and_ended_facts_survive_changes_by_others():
     assert [fact.intervals for fact in map(other.fact, (way, lamp))] == [[(3, None)], [(0, 3)]]
 
 
-def test_an_episode_that_is_cut_off_adds_nothing(place):
+def test_interrupted_episode_adds_nothing(place):
     memory = AriGraph(lifetime="forever", store=place)
     memory.begin(TASK, 0)
     memory.observe(Step(0, "You are in the hall. The key is on the table."))
@@ -136,7 +136,7 @@ def test_each_task_and_environment_has_a_partition(place):
         AriGraph(store=place)
 
 
-def test_search_is_that_of_process_and_of_any_partition(place, elsewhere):
+def test_search_equals_that_of_the_process(place, elsewhere):
     encoder = make_encoder("hash")
     store = FactStore(place)
     by_task = {

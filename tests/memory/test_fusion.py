@@ -28,7 +28,7 @@ def walked(memory: Memory, steps: int = 30) -> Cue:
     return cue
 
 
-def test_parts_recall_what_they_recall_alone() -> None:
+def test_parts_recall_as_they_do_alone() -> None:
     spec = "fusion?of=arigraph?attempts=0+clin?inner=none&shares=.75+.25"
     memory = make_memory(spec)
     alone = make_memory("arigraph?attempts=0"), make_memory("clin?inner=none")
@@ -44,7 +44,7 @@ def test_parts_recall_what_they_recall_alone() -> None:
     assert memory.graph.state() == alone[0].graph.state()  # type: ignore[union-attr]
 
 
-def test_shares_bound_and_what_is_left_goes_on() -> None:
+def test_shares_are_bounds_and_the_rest_is_passed_on() -> None:
     memory = Fusion(of="history+none+rag", shares=".2+.3+.5")
     cue = walked(memory)
     for budget in (0, 1, 40, 100, 400):
@@ -81,7 +81,7 @@ def make_and_walk(spec: str) -> Memory:
     return memory
 
 
-def test_reasons_go_with_what_is_shown() -> None:
+def test_reasons_belong_to_the_shown_items() -> None:
     memory = Fusion(of="history?window=3+arigraph")
     cue = walked(memory)
     recall = memory.recall(cue, 800)
@@ -141,7 +141,7 @@ def test_snapshot_and_fork_keep_the_parts_apart() -> None:
         ("rag+clin", "half+half", "expected 2 shares"),
     ],
 )
-def test_wrong_values(of: str, shares: str, match: str) -> None:
+def test_wrong_values_are_refused(of: str, shares: str, match: str) -> None:
     with pytest.raises(InvalidArgumentError, match=match):
         Fusion(of=of, shares=shares)
     with pytest.raises(UnknownNameError, match="'rag'"):

@@ -1,4 +1,4 @@
-"""The transcript: what is kept, what is cut, and that a step costs only its own text."""
+"""The transcript: kept and cut pairs, and the cost of a step."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_only_the_reset_observation() -> None:
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 10])
-def test_window(window: int) -> None:
+def test_window_limits_the_pairs(window: int) -> None:
     pairs = [("look", f"Room {n}.") for n in range(8)]
     memory = filled(pairs, window)
     expected = tuple(f"Room {n}." for n in reversed(range(8)))
@@ -57,7 +57,7 @@ def test_window(window: int) -> None:
     assert memory.stats().episodes == min(window + 1, 8)
 
 
-def test_recent_ones_win() -> None:
+def test_recent_pairs_come_first() -> None:
     pairs = [("look", "x" * 33) for _ in range(10)]  # 7 + 33 + 1 characters: 41 a pair
     recall = filled(pairs).recall(Cue("elsewhere"), 25)  # 100 characters
     assert recall.episodes == ("x" * 33,) * 2
@@ -86,7 +86,7 @@ def test_too_long_past_and_present_action() -> None:
 
 
 @pytest.mark.parametrize("window", [0, -1, 1.5, True, "5"])
-def test_bad_window(window: object) -> None:
+def test_bad_window_is_refused(window: object) -> None:
     with pytest.raises(InvalidArgumentError, match="expected window as an int >= 1 or None, got"):
         History(window)  # type: ignore[arg-type]
 
@@ -109,7 +109,7 @@ def test_full_is_the_whole_transcript_whatever_the_budget() -> None:
         History(full="yes")  # type: ignore[arg-type]
 
 
-def test_full_stays_within_what_an_observation_holds() -> None:
+def test_full_history_fits_the_observation_space() -> None:
     memory = History(full=True)
     memory.begin(TASK, 0)
     for t in range(12):
@@ -120,7 +120,7 @@ def test_full_stays_within_what_an_observation_holds() -> None:
     assert len(recall.episodes) == 9
 
 
-def test_bad_budget() -> None:
+def test_bad_budget_is_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="expected a token budget"):
         filled(PAIRS).recall(Cue(""), -1)
 
@@ -143,7 +143,7 @@ texts = st.text(st.sampled_from("ab \n>"), max_size=12)
     budget=st.integers(0, 20),
     present=st.booleans(),
 )
-def test_against_a_naive_model(pairs, window, budget, present) -> None:
+def test_recall_equals_that_of_a_naive_model(pairs, window, budget, present) -> None:
     """The recall is the longest gapless run of whole pairs from the newest back that fits."""
     memory = filled(pairs, window)
     cue = Cue(pairs[-1][1] if pairs and present else "elsewhere")

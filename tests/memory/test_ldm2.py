@@ -95,7 +95,7 @@ def test_subgoals_are_judged_by_single_actions() -> None:
     assert [s.text for s in evaluate(trace[:1], task)] == ["Cook a meal", "Eat it"]
 
 
-def test_the_summary_tells_the_latest_actions_and_the_points() -> None:
+def test_summary_has_the_latest_actions_and_points() -> None:
     trace = [Step(t, "", f"go {t}" if t else "", 0.5) for t in range(13)]
     summary = summarize("", trace, Task("", ""))
     assert summary == (
@@ -117,7 +117,7 @@ def test_pending_names_no_complete_subgoal(parts: list[tuple[str, bool]]) -> Non
     assert "y" not in left
 
 
-def test_batches() -> None:
+def test_trajectories_form_batch_memories() -> None:
     """B trajectories a batch memory; each can be used alone."""
     memory = formed(*(hunt(c, n) for n, c in enumerate(("red", "blue", "pink"))), batch_size=2)
     assert memory.batches == (0, 1)
@@ -153,7 +153,7 @@ def test_batches_take_turns() -> None:
     assert tuples(untaught) == 3
 
 
-def test_a_memory_may_stay_as_it_is() -> None:
+def test_memory_may_be_frozen() -> None:
     memory = formed(meal("ham"), learn=False)
     play(memory, POOR)
     assert tuples(memory) == 2
@@ -198,7 +198,7 @@ def test_clusters_are_repeatable(texts: list[str]) -> None:
     assert all(names)
 
 
-def test_clusters_part_what_differs_and_join_what_is_alike() -> None:
+def test_clusters_separate_different_and_join_similar_texts() -> None:
     cluster = EncodedTypes(make_encoder("hash"), 0.6)
     goals = [KEYS.format(c, c) for c in ("red", "blue")] + [COOK.format(f) for f in ("egg", "ham")]
     a, b, c, d = cluster(goals)
@@ -260,7 +260,7 @@ def test_recall_goes_by_goal_type_then_by_observation() -> None:
     assert actions(memory, meal("bread"), 1)[0].startswith("heat")
 
 
-def test_what_remains_decides_between_equal_observations() -> None:
+def test_remaining_subgoals_decide_between_equal_observations() -> None:
     """The same text, but one player has sliced already: only the history tells."""
     task = Task("t", "Slice the {0}. Fry the {0}.")
     start, idle = ("", "A kitchen.", 0.0), "Time passes."
@@ -294,7 +294,7 @@ def test_a_goal_unlike_all_gets_no_examples() -> None:
     )
 
 
-def test_examples_say_what_is_to_be_imitated() -> None:
+def test_examples_show_the_action_to_imitate() -> None:
     memory = formed(hunt("red"), hunt("blue", 1))
     shown(memory, hunt("green"), 2)
     recall = memory.recall(Cue(hunt("green").steps[2].text, hunt("green").task.goal), 500)
@@ -314,7 +314,7 @@ def test_examples_say_what_is_to_be_imitated() -> None:
 @pytest.mark.slow
 @given(st.integers(0, 400), st.integers(1, 8), st.text(max_size=200))
 @settings(max_examples=60)
-def test_budget(budget: int, examples: int, text: str) -> None:
+def test_examples_fit_the_budget(budget: int, examples: int, text: str) -> None:
     memory = formed(*(hunt(c, n) for n, c in enumerate("abcdefgh")), examples=examples)
     memory.begin(hunt("z").task, 0)
     memory.observe(Step(0, text))

@@ -51,7 +51,7 @@ def learnt(memory: LDM2) -> list[str]:
     return [e[-1] for a in memory.state()["tuples"] for e in a["entries"]]
 
 
-def test_refine_adds_what_follows_the_first_different_step() -> None:
+def test_refine_adds_tuples_after_the_first_difference() -> None:
     memory = LDM2()
     assert memory.refine(POOR, GOOD) == 0
     assert memory.refine(GOOD, GOOD) == 0
@@ -74,7 +74,7 @@ def test_refined_tuples_join_the_types_there_are() -> None:
     assert "unlock chest" in actions(memory, GOOD, 2)
 
 
-def test_episode_is_learnt_when_it_beats_what_is_known() -> None:
+def test_better_episode_is_learnt() -> None:
     memory = LDM2()
     play(memory, POOR._replace(outcome=LOST, steps=tuple(s._replace(reward=0) for s in POOR.steps)))
     assert learnt(memory) == []
@@ -105,7 +105,7 @@ def test_an_endless_episode_is_not_learnt() -> None:
     assert learnt(memory) == []
 
 
-def test_capacity() -> None:
+def test_capacity_limits_the_tuples() -> None:
     memory = LDM2(capacity=4, lifetime="forever")
     play(memory, POOR)
     assert tuples(memory) == 3
@@ -131,7 +131,9 @@ def test_a_new_goal_gets_a_type_of_its_own() -> None:
     ("lifetime", "same_task", "same_goal", "other"),
     [("trial", 3, 0, 0), ("task", 3, 3, 0), ("forever", 3, 3, 3), (None, 3, 3, 0)],
 )
-def test_lifetime(lifetime: str | None, same_task: int, same_goal: int, other: int) -> None:
+def test_lifetime_decides_what_is_cleared(
+    lifetime: str | None, same_task: int, same_goal: int, other: int
+) -> None:
     for task, kept in (
         (POOR.task, same_task),
         (POOR.task._replace(id="hunt/10"), same_goal),
@@ -144,7 +146,7 @@ def test_lifetime(lifetime: str | None, same_task: int, same_goal: int, other: i
         assert tuples(memory) == 2 + kept, "what was formed stays"
 
 
-def test_state_keeps_what_was_formed_apart(tmp_path: Path) -> None:
+def test_state_keeps_batches_apart(tmp_path: Path) -> None:
     memory = formed(meal("ham"))
     play(memory, POOR)
     memory.save(tmp_path / "memory.json")
@@ -245,7 +247,7 @@ def _walkthrough(seed: int) -> tuple[str, ...]:
     return env.oracle().walkthrough
 
 
-def test_files_that_are_neither(tmp_path: Path) -> None:
+def test_files_of_other_kinds_are_refused(tmp_path: Path) -> None:
     broken = tmp_path / "broken.jsonl.gz"
     broken.write_bytes(gzip.compress(b'{"episode": 0}\n'))
     with pytest.raises(ResultsError, match=r"broken\.jsonl\.gz"):
@@ -278,7 +280,7 @@ def test_files_that_are_neither(tmp_path: Path) -> None:
         ({"lifetime": "episode"}, UnknownNameError),
     ],
 )
-def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception]) -> None:
+def test_wrong_arguments_are_refused(arguments: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         LDM2(**arguments)
 
@@ -314,7 +316,7 @@ def test_a_model_plays_the_roles(server: ScriptedServer) -> None:
     assert memory.stats().extraction_calls == count, "a recall asks nothing"
 
 
-def test_rules_stand_in_for_a_failing_model() -> None:
+def test_rules_replace_a_failing_model() -> None:
     with ScriptedServer(faults=Faults(rates={"500": 1.0})) as broken:
         memory = LDM2(llm=OpenAIChat("scripted", broken.base_url, retries=0))
         plain = LDM2()

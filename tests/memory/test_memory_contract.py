@@ -102,7 +102,7 @@ def test_names_and_lifetimes(spec: str) -> None:
     assert set(memory.lifetimes.values()) <= {"step", "episode", "trial", "task", "forever"}
 
 
-def test_types_of_what_comes(spec: str) -> None:
+def test_recall_has_the_declared_types(spec: str) -> None:
     memory, cue = walked(spec)
     recall = memory.recall(cue, 1000)
     assert isinstance(recall, Recall)
@@ -150,7 +150,7 @@ def test_same_in_any_process(spec: str, processes: list[dict[str, list[str]]]) -
     assert len(one) == 3, one
 
 
-def test_reset_clears_what_its_lifetime_says(spec: str) -> None:
+def test_reset_clears_layers_by_lifetime(spec: str) -> None:
     """The next task has another goal, so only what lives forever may be left."""
     memory, _ = walked(spec)
     memory.end(OUTCOME)
@@ -286,7 +286,7 @@ def test_save_and_load(spec: str, tmp_path) -> None:
         b'{"format": 1, "memory": "NAME", "state": [1]}',
     ],
 )
-def test_wrong_file(spec: str, content: bytes, tmp_path) -> None:
+def test_wrong_file_is_refused(spec: str, content: bytes, tmp_path) -> None:
     memory, _ = walked(spec, 5)
     state = dump(memory)
     path = tmp_path / "wrong.json"
@@ -297,7 +297,7 @@ def test_wrong_file(spec: str, content: bytes, tmp_path) -> None:
     assert dump(memory) == state
 
 
-def test_no_file(spec: str, tmp_path) -> None:
+def test_missing_file_is_reported(spec: str, tmp_path) -> None:
     memory = begun(spec)
     with pytest.raises(StoreError, match=r"absent\.json"):
         memory.load(tmp_path / "absent.json")
@@ -319,7 +319,7 @@ ODD = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ODD)
-def test_odd_text(spec: str, kind: str, tmp_path) -> None:
+def test_odd_text_is_accepted(spec: str, kind: str, tmp_path) -> None:
     memory = begun(spec)
     text = ODD[kind]
     for t in range(4):
@@ -335,7 +335,7 @@ def test_odd_text(spec: str, kind: str, tmp_path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["nethack", "textworld", "alfworld", "scienceworld", "webshop"])
-def test_gaps_where_names_belong(spec: str, dialect: str) -> None:
+def test_blank_names_are_accepted(spec: str, dialect: str) -> None:
     """A name that is blank is no fact, and no end of the episode."""
     if spec.startswith("oracle"):
         pytest.skip("does not read")
@@ -386,7 +386,7 @@ def _cost(memory: Memory, walk: Walk, steps: int) -> int:
 
 
 @pytest.mark.slow
-def test_thousands_of_steps(spec: str) -> None:
+def test_cost_of_a_step_stays_constant(spec: str) -> None:
     """3,000 steps in one house: a step at the end costs about what one at the start did."""
     memory = make_memory(spec)
     walk = Walk(memory)

@@ -1,4 +1,4 @@
-"""Notes: lines that say facts and are read back, what is dropped, what a transcript tells."""
+"""Notes: lines of facts that are read back, dropped facts, transcripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ fact = st.builds(Triple, name, relation, name)
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(fact, max_size=4), name)
-def test_lines_say_facts_that_were_written_and_no_others(facts, subject) -> None:
+def test_lines_state_exactly_the_written_facts(facts, subject) -> None:
     facts = [f._replace(subject=subject) for f in facts]
     lines = fact_lines(subject, facts)
     read = [f for line in lines for f in read_line(line)]
@@ -71,7 +71,7 @@ def test_forms_of_lines(line) -> None:
         *("-   is in x", "  says: x", " : is in x"),
     ],
 )
-def test_prose_is_no_fact(line) -> None:
+def test_prose_is_not_a_fact(line) -> None:
     assert read_line(line) == ()
 
 
@@ -86,7 +86,7 @@ def test_name_with_separator_is_left_out_not_torn_apart() -> None:
     assert fact_lines("a", [Triple("a", "is", "in b")]) == []
 
 
-def test_what_a_step_adds_and_what_it_ends() -> None:
+def test_step_adds_and_ends_facts() -> None:
     notes = Notes()
     notes.take(Step(0, KITCHEN), TASK)
     notes.take(Step(1, "You take the knife from the table.", "take knife"), TASK)
@@ -119,7 +119,7 @@ def test_text_is_the_whole_state() -> None:
     assert "has exit" not in text, "both exits were taken"
 
 
-def test_oldest_is_dropped_and_what_was_read_is_kept() -> None:
+def test_oldest_facts_are_dropped_and_read_ones_kept() -> None:
     notes = Notes()
     notes.take(Step(0, COOKBOOK, "examine cookbook"), TASK)
     for room in range(60):

@@ -59,7 +59,7 @@ def graph() -> TemporalGraph:
         ("", None),
     ],
 )
-def test_what_a_question_asks_about_the_past(focus: str, asked: PastQuestion | None) -> None:
+def test_question_about_the_past_is_parsed(focus: str, asked: PastQuestion | None) -> None:
     names = ("you", "apple", "knife", "drawer 2", "last key")
     named = [name for name in names if name in focus.lower()]
     assert read_past_question(focus, named, now=34) == asked
@@ -76,14 +76,14 @@ def test_steps_are_read_once_and_not_without_end() -> None:
     assert steps("2000 steps ago") == ()
 
 
-def test_what_was_in_something(graph: TemporalGraph) -> None:
+def test_past_contents_are_found(graph: TemporalGraph) -> None:
     what = read_past_question("What was first in the fridge?", ["fridge"], 9)
     assert recollect(graph, what, ["fridge"]) == [(0, FRIDGE), (1, IN_FRIDGE)]
     when = read_past_question("When was the fridge where?", ["fridge"], 9)
     assert recollect(graph, when, ["fridge"]) == [(0, FRIDGE)]
 
 
-def test_what_was_true_then_with_what_held_it(graph: TemporalGraph) -> None:
+def test_past_facts_come_with_their_holders(graph: TemporalGraph) -> None:
     here = Triple("you", "is in", "kitchen")
     assert [f for _, f in recollect(graph, PastQuestion((3,)), ["apple"])] == [
         IN_FRIDGE,
@@ -96,7 +96,7 @@ def test_what_was_true_then_with_what_held_it(graph: TemporalGraph) -> None:
     assert recollect(graph, PastQuestion((7,)), []) == [(7, Triple("you", "is in", "hall"))]
 
 
-def test_when_things_and_the_agent_came_where_they_were(graph: TemporalGraph) -> None:
+def test_arrival_times_are_found(graph: TemporalGraph) -> None:
     assert recollect(graph, PastQuestion(order=True), ["hall", "kitchen"]) == [
         (0, Triple("you", "is in", "kitchen")),
         (6, Triple("you", "is in", "hall")),
@@ -146,7 +146,7 @@ def cue(focus: str) -> Cue:
     return Cue("Time passes.", "Eat.", focus=focus)
 
 
-def test_recall_says_where_a_thing_was() -> None:
+def test_recall_has_past_places() -> None:
     recall = taught(AriGraph()).recall(cue("Where was the apple at step 0?"), 300)
     assert "[step 0] apple: is in fridge" in recall.text
     assert IN_HAND in recall.triples
@@ -162,14 +162,14 @@ def test_recall_shows_the_observation_that_was_asked_for() -> None:
     assert memory.recall(cue("What did you do at step 99?"), 300).text
 
 
-def test_recall_shows_what_came_of_a_command() -> None:
+def test_recall_shows_the_result_of_a_command() -> None:
     memory = taught(AriGraph())
     text = memory.recall(cue("What came of 'take apple from fridge'?"), 300).text
     assert "[step 1] > take apple from fridge\nYou take the apple" in text
     assert "[step 3]" not in memory.recall(cue("How long did you wait?"), 300).text
 
 
-def test_other_cues_recall_as_ever() -> None:
+def test_other_cues_are_recalled_as_usual() -> None:
     memory = taught(AriGraph())
     assert "[step 0] apple" not in memory.recall(cue("find the apple"), 300).text
 
@@ -185,7 +185,7 @@ def test_questions_about_the_past_keep_to_the_budget(budget: int) -> None:
         assert count_tokens(memory.recall(cue(focus), budget).text) <= budget
 
 
-def test_the_placebo_says_nothing_of_the_past_either() -> None:
+def test_control_states_no_past_facts() -> None:
     wrong = 0
     for seed in range(20):
         memory = taught(ShuffledGraph(), seed)
@@ -223,7 +223,7 @@ def test_everyday_questions_about_the_past_are_read() -> None:
         ("Where is the chest?", []),
     ],
 )
-def test_what_i_did_to_a_thing_names_the_action(text: str, steps: list[int]) -> None:
+def test_question_about_a_thing_finds_the_action(text: str, steps: list[int]) -> None:
     store = EpisodeStore()
     for t, action in enumerate(
         ["", "examine tool chest", "go east", "open tool chest", "drop lamp"]

@@ -1,4 +1,4 @@
-"""Notes that a policy writes: operations, budgets, free ones and costly ones, restore, agents."""
+"""Notes that a policy writes: operations, budgets, costs, restore, agents."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def answers(notes: PolicyNotes, *operations: str) -> list[str]:
     return [one.answer if one else "" for one in written]
 
 
-def test_operations() -> None:
+def test_operations_change_the_notes() -> None:
     notes = begun()
     assert answers(notes, *OPERATIONS) == [
         "note 1 written",
@@ -71,7 +71,7 @@ def test_operations() -> None:
     assert notes.stats().writes == 11
 
 
-def test_the_oldest_go_where_the_notes_are_full() -> None:
+def test_full_notes_drop_the_oldest() -> None:
     notes = begun(size=16)
     answers(notes, "note: " + "a" * 20, "note: " + "b" * 20)
     assert answers(notes, "note: " + "c" * 20) == ["note 3 written, 1 dropped: full"]
@@ -101,7 +101,7 @@ def test_never_over_a_budget(operations: list[tuple[str, str]], budget: int) -> 
         assert other.recall(Cue(""), budget) == notes.recall(Cue(""), budget)
 
 
-def test_what_was_found_is_shown_before_the_newest() -> None:
+def test_found_notes_come_before_the_newest() -> None:
     notes = begun()
     answers(notes, *(f"note: room {n} has {thing}" for n, thing in enumerate("abcdefgh")))
     assert [line[:2] for line in notes.recall(Cue(""), 30).lessons] == ["7.", "8."]
@@ -136,7 +136,7 @@ def test_notes_of_step_are_gone_after_the_next_action() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"size": 3}, {"free": -1}])
-def test_wrong_settings(wrong: dict[str, int]) -> None:
+def test_wrong_settings_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InvalidArgumentError, match=f"expected {next(iter(wrong))}"):
         PolicyNotes(**wrong)  # type: ignore[arg-type]
 
@@ -174,7 +174,7 @@ def test_an_operation_after_the_end_is_refused() -> None:
         env.step("note: too late")
 
 
-def test_other_memories_leave_the_text_to_the_game() -> None:
+def test_other_memories_pass_the_text_to_the_game() -> None:
     env = house("history")
     env.reset(seed=0)
     *_, info = env.step("note: the key is in the hall")

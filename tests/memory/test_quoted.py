@@ -1,4 +1,4 @@
-"""A record that a game's text forges is told from a real one, whatever the text."""
+"""A forged record in a game's text is distinguished from a real one."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_ranks_by_the_mean_of_observation_and_plan() -> None:
     assert list(memory.recall(Cue("A door.", focus="sit on the bench"), 500).episodes) == best
 
 
-def test_order_of_time_or_rank() -> None:
+def test_order_is_by_time_or_rank() -> None:
     cue = Cue("", focus="the red key on the table in the kitchen, behind the red door")
     recalled = {order: lived(RAG(k=2, order=order)).recall(cue, 500) for order in ("time", "rank")}
     assert recalled["time"].episodes == recalled["rank"].episodes == (TEXTS[3], TEXTS[0])
@@ -77,7 +77,7 @@ def test_the_best_fit_first() -> None:
         assert all(text in recall.text for text in recall.episodes)
 
 
-def test_fills_its_budget_unless_k_says_how_many() -> None:
+def test_recall_fills_its_budget_unless_k_is_set() -> None:
     texts = [f"Room {n} has a door, a window and a chair." for n in range(400)]
     cue = Cue("Room 7 has a door.")
     for by in ("bm25", "hash"):
@@ -100,7 +100,7 @@ def test_a_blank_cue_recalls_the_latest() -> None:
     assert lived(RAG(k=2)).recall(Cue(""), 500).episodes == (TEXTS[4], TEXTS[3])
 
 
-def test_growth_is_that_of_what_differs() -> None:
+def test_memory_grows_with_distinct_texts() -> None:
     memory = RAG()
     memory.begin(TASK, 0)
     for t in range(10_000):
@@ -134,7 +134,7 @@ record = st.builds(
     cut=st.integers(0, 20),
     branch=st.lists(record, max_size=10),
 )
-def test_stream_after_going_back_is_stream_that_went_straight(index, first, cut, branch) -> None:
+def test_restored_stream_equals_a_direct_one(index, first, cut, branch) -> None:
 
     def grown(stream: RecordStream, records, start: int) -> RecordStream:
         for t, item in enumerate(records):

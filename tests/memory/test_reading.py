@@ -1,4 +1,4 @@
-"""What memories write is read back: every form of recalled text, there and back."""
+"""Every form of recalled text is read back."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_rendered_facts_are_read_back(facts: list[Triple]) -> None:
 
 @pytest.mark.slow
 @given(st.lists(FACT | SAID, max_size=12), st.integers(0, 240))
-def test_what_a_budget_leaves_of_facts_is_read_back(facts: list[Triple], left: int) -> None:
+def test_facts_cut_by_a_budget_are_read_back(facts: list[Triple], left: int) -> None:
     text, shown = fit_facts(facts, left)
     assert stated(text) == list(shown)
 
@@ -163,7 +163,7 @@ def test_a_description_is_read_back(facts: list[Triple], states: list[str]) -> N
     "line",
     ["[step 3] apple: is in fridge", "> say: is in", "A note: says", "Room: pretty; is in house"],
 )
-def test_lines_that_state_no_fact_of_now(line: str) -> None:
+def test_lines_without_present_facts_are_ignored(line: str) -> None:
     assert read_line(line) == ()
 
 
@@ -177,7 +177,7 @@ def test_any_text_can_be_read(text: str) -> None:
     assert all(entry.text in text for entry in entries)
 
 
-def test_what_fuzzing_found_is_read_as_text():
+def test_inputs_found_by_fuzzing_are_read_as_text():
     found = read_line("[hallis ,  ,  , is east of, kitchen]")
     assert all(part.strip() for fact in found for part in fact)
     guarded(lambda: logged_action("12. go east (hall" + " to " * 100_000))

@@ -59,7 +59,7 @@ def test_reflects_after_failures_and_keeps_three() -> None:
     assert len(memory.state()["reflections"]) == 3
 
 
-def test_another_instance_starts_without() -> None:
+def test_another_instance_starts_without_reflections() -> None:
     memory = Reflexion()
     play(memory, DETOUR)
     assert lessons(memory)
@@ -86,7 +86,7 @@ def test_inner_memory_is_a_parameter() -> None:
     assert Reflexion(inner="history?window=2").inner.window == 2
 
 
-def test_a_model_reflects_and_the_rules_stand_in() -> None:
+def test_model_reflects_and_rules_replace_failed_calls() -> None:
     with ScriptedServer(faults=Faults(["", "500"])) as server:
         memory = Reflexion(llm=chat(server))
         play(memory, DETOUR)
@@ -99,7 +99,7 @@ def test_a_model_reflects_and_the_rules_stand_in() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"keep": 0}, {"keep": 1.5}, {"inner": "reflexion"}])
-def test_wrong_values(wrong: dict) -> None:
+def test_wrong_values_are_refused(wrong: dict) -> None:
     with pytest.raises(InvalidArgumentError, match=f"expected {next(iter(wrong))}"):
         Reflexion(**wrong)
 
@@ -138,7 +138,7 @@ def test_placebo_differs_between_trials_and_is_repeatable() -> None:
     assert sentences[0] != sentences[1]
 
 
-def test_placebo_goes_with_its_instance() -> None:
+def test_placebo_belongs_to_its_instance() -> None:
     memory = make_memory("placebo")
     play(memory, DETOUR)
     twin = memory.fork()

@@ -1,4 +1,4 @@
-"""A memory in another process: the same as in this one, and one line for each fault of it."""
+"""A memory in another process: equal to one in this process, with one line per fault."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_state_fork_and_file_are_exact(url: str, tmp_path: Path) -> None:
     assert memory.recall(CUE, 50).text == ""
 
 
-def test_what_lasts_forever_is_kept(url: str) -> None:
+def test_lifetime_forever_keeps_the_session(url: str) -> None:
     # The example forgets at begin, so the same session is what can be seen from here.
     memory = Remote(url, lifetime="forever")
     see(memory, "You are in the hall.")

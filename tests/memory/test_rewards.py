@@ -1,4 +1,4 @@
-"""What a step earned is shown to every memory, or to none."""
+"""The reward of a step is shown to every memory, or to none."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ MEMORIES = ["history", "arigraph", "summary", "stma", "rag", "fusion?of=history%
 
 
 @pytest.mark.parametrize("memory", MEMORIES)
-def test_praise_is_believed_where_rewards_are_shown(memory: str) -> None:
+def test_shown_rewards_become_facts(memory: str) -> None:
     assert believed(memory, STEPS)
     joined = "&" if "?" in memory else "?"
     assert not believed(f"{memory}{joined}rewards=hidden", STEPS)
@@ -84,7 +84,7 @@ def test_reward_line_of_the_game_is_quoted() -> None:
     assert seen.text == "A note.\n| (+5)"
 
 
-def test_oracle_knows_what_is_praised_whatever_the_budget() -> None:
+def test_oracle_knows_praised_actions_under_any_budget() -> None:
     shelf, other = Triple("white shelf", "is in", "hall"), Triple("pear", "is in", "hall")
     memory = make_memory("oracle")
     memory.oracle = lambda: Oracle(frozenset([shelf, other]), objects={"praised": (BELONGS,)})

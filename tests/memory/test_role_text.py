@@ -68,7 +68,7 @@ def test_facts_survive_being_written_and_read(facts):
         (" None.", 0),
     ],
 )
-def test_facts_however_a_model_writes_them(text, facts):
+def test_facts_are_read_in_any_form_of_model(text, facts):
     found = read_triples(text)
     assert len(found) == facts
     assert set(found) <= {Triple("apple", "is in", "fridge"), Triple("fridge", "is", "open")}

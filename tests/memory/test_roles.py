@@ -229,7 +229,7 @@ def test_a_model_plays_the_role(name, server, model):
 @pytest.mark.parametrize(
     "fault", ["500", "cut", "refusal", "empty", pytest.param("huge", marks=pytest.mark.slow)]
 )
-def test_the_rule_stands_in_for_a_failed_call(failing, fault):
+def test_rule_replaces_a_failed_call(failing, fault):
     model = failing(fault)
     for make, arguments, _ in CASES.values():
         role = make(model)
@@ -242,14 +242,14 @@ TAKES_ANY_TEXT |= {"lesson_success", "lesson_failure", "lesson_contrast", "proce
 
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() - TAKES_ANY_TEXT))
-def test_the_rule_stands_in_for_a_malformed_answer(failing, name):
+def test_rule_replaces_a_malformed_answer(failing, name):
     make, arguments, _ = CASES[name]
     role = make(failing("unasked_text"))
     assert role(*arguments) == "the rule's answer"
     assert role_counts(role, rule, role).fallbacks == 2
 
 
-def test_wrong_setup_and_spent_budget_do_not_pass_unnoticed(failing):
+def test_wrong_setup_and_spent_budget_raise(failing):
     with pytest.raises(ModelSetupError):
         LLMExplore(failing("401"), explore)("find it", TASK)
     with pytest.raises(BudgetExceededError):
@@ -286,14 +286,14 @@ def test_extraction_gives_facts_ways_and_evidence(model):
     assert role_counts(extractor) == (2, 0), "one call for facts, one for outdated facts"
 
 
-def test_what_the_schema_settles_is_not_asked(model, server):
+def test_facts_settled_by_the_schema_need_no_call(model, server):
     before = server.served["outdated"]
     graph = graph_of(Triple("you", "is in", "hall"), Triple("knife", "is in", "hall"))
     LLMExtractor(model).extract(Step(1, "You take the knife.", "take knife"), graph, TASK)
     assert server.served["outdated"] == before
 
 
-def test_a_nothing_to_extract_is_no_failure(model):
+def test_empty_extraction_is_not_a_failure(model):
     extractor = LLMExtractor(model)
     assert extractor.extract(Step(1, "Hm.", "wait"), graph_of(), TASK).mentions == ()
     assert (extractor.calls, extractor.fallbacks) == (1, 0)
@@ -341,7 +341,7 @@ def walk(memory: Any, steps: int = 30) -> None:
         obs, reward, _, _, info = env.step(action)
 
 
-def test_prompts_carry_what_extraction_needs(model):
+def test_prompts_contain_the_input_of_extraction(model):
     by_rules, by_model = make_memory("arigraph"), make_memory("arigraph", llm=model)
     walk(by_rules)
     walk(by_model)
@@ -426,7 +426,7 @@ def test_importance_is_within_its_range():
     assert (dull, 7 <= keen <= 10) == (1.0, True)
 
 
-def test_the_first_step_that_differs():
+def test_first_different_step_is_found():
     assert compare(TRACE, OTHER, TASK) == 2
     assert compare(TRACE, TRACE[:2], TASK) == 2
     assert compare(TRACE[:2], TRACE, TASK) == 1

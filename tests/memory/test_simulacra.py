@@ -78,7 +78,7 @@ def test_latest_and_retrieved() -> None:
     assert steps == [f"[step {t}] > go on" for t in (4, 7, 16, 17, 18)]
 
 
-def test_seen_again_is_new_again(importance) -> None:
+def test_repeated_observation_is_renewed(importance) -> None:
     memory = lived(Simulacra(k=1, recent=0, threshold=None), ["oak", "elm", "oak", "present"])
     assert memory.stats().episodes == 3
     assert memory.recall(Cue("present"), 100).text == "[step 2] > go on\noak"
@@ -87,7 +87,7 @@ def test_seen_again_is_new_again(importance) -> None:
 # ---------------------------------------------------------------- reflections
 
 
-def test_a_reflection_when_enough_has_come_in(importance, monkeypatch) -> None:
+def test_enough_importance_starts_a_reflection(importance, monkeypatch) -> None:
     asked = []
 
     def reflect(statements, task):
@@ -114,7 +114,7 @@ def test_no_reflections() -> None:
     assert memory.stats().lessons == 0
 
 
-def test_insights_are_what_was_read() -> None:
+def test_insights_come_from_read_texts() -> None:
     statements = [f"[step 0]\n{KITCHEN}", f"[step 1] > examine cookbook\n{COOKBOOK}"]
     insights = rule_insights(statements, TASK)
     assert "recipe: requires egg; requires red onion" in insights
@@ -137,7 +137,7 @@ def test_the_recipe_is_reflected_on_in_play() -> None:
 
 
 @pytest.mark.slow
-def test_growth_is_that_of_what_differs() -> None:
+def test_memory_grows_with_distinct_texts() -> None:
     memory = lived(Simulacra(), (f"Room {t % 40}. A note." for t in range(5_000)))
     assert memory.stats().episodes == 40
     assert memory.stats().lessons <= 200
@@ -175,7 +175,7 @@ def test_a_model_rates_and_reflects() -> None:
         assert server.served["importance"] == calls + 1, "an observation is rated once"
 
 
-def test_the_rules_stand_in_for_a_model_that_fails() -> None:
+def test_rules_replace_a_failing_model() -> None:
     texts = [KITCHEN, COOKBOOK, HALL, KITCHEN, COOKBOOK]
     with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
         failing = Simulacra(llm=OpenAIChat("m", server.base_url, retries=0), threshold=9)

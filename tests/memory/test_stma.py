@@ -121,7 +121,7 @@ edge = st.builds(Triple, entity, st.sampled_from(["near", "under"]), entity)
     st.integers(0, 3),
     st.booleans(),
 )
-def test_retrieval_is_the_papers(triples, words, n, k, in_edges) -> None:
+def test_retrieval_equals_the_papers_algorithm(triples, words, n, k, in_edges) -> None:
     memory = with_graph(STMA(entities=n, hops=k, in_edges=in_edges), triples)
     query = " ".join(words)
     found = memory.retrieve(Cue(query))
@@ -153,7 +153,7 @@ def test_entities_without_live_facts_are_not_found(encoder) -> None:
     assert index.nearest(["apple pear"], 3)[:2] == ["apple", "pear"]
 
 
-def test_states_and_directions_are_no_vertices() -> None:
+def test_states_and_directions_are_not_vertices() -> None:
     """Else everything closed would be two hops from everything else that is closed."""
     world = edges(
         "box | is | closed", "far box | is | closed", "box | is in | hall",
@@ -195,7 +195,7 @@ def test_goals_follow_the_recipe() -> None:
     assert text.startswith("Active goals:\n- prepare the meal\n")
 
 
-def test_relations_come_from_the_belief_and_from_nothing_else(monkeypatch) -> None:
+def test_relations_come_only_from_the_belief(monkeypatch) -> None:
     belief = "Places:\ncup: is on shelf"
     monkeypatch.setattr(stma, "BeliefNotes", lambda size: lambda previous, trace, task: belief)
     assert list(lived(STMA()).graph.live()) == edges("cup | is on | shelf")
@@ -262,7 +262,7 @@ def test_directions_are_transitive() -> None:
     assert "to north lie" not in text
 
 
-def test_a_ring_of_places_ends() -> None:
+def test_circle_of_places_terminates() -> None:
     ring = edges("b | is east of | a", "c | is east of | b", "a | is east of | c")
     assert describe(ring, TASK).startswith("From a, east leads to b.")
 
@@ -281,7 +281,7 @@ fact_strategy = st.builds(
 @pytest.mark.slow
 @settings(max_examples=200)
 @given(st.lists(fact_strategy, max_size=12))
-def test_the_description_leaves_nothing_out(triples) -> None:
+def test_description_is_complete(triples) -> None:
     graph = TemporalGraph()
     for triple in triples:
         graph.add(triple, 0)
@@ -310,7 +310,7 @@ def test_recall_holds_both_beliefs() -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 400))
-def test_every_budget(budget) -> None:
+def test_recall_keeps_every_budget(budget) -> None:
     recall = lived(STMA()).recall(CUE, budget)
     assert count_tokens(recall.text) <= budget
     for triple in recall.triples:
@@ -444,7 +444,7 @@ def test_a_model_plays_all_three_roles() -> None:
             assert count_tokens(memory.recall(CUE, budget).text) <= budget
 
 
-def test_the_rules_stand_in_for_a_model_that_fails() -> None:
+def test_rules_replace_a_failing_model() -> None:
     with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
         memory = lived(STMA(llm=OpenAIChat("m", server.base_url, retries=0)))
         assert memory.recall(CUE, 1000) == lived(STMA()).recall(CUE, 1000)

@@ -93,7 +93,7 @@ def test_numbers_are_never_used_twice(store):
     assert store.delete() == 1
 
 
-def test_update_is_one_step_and_keeps_what_stays(store):
+def test_update_is_atomic_and_keeps_unchanged_fields(store):
     store.add("clin", "k", "episode", {"score": 3}, {"score": 1}, {"score": 3})
     store.add("clin", "other", "episode", {"score": 0})
 
@@ -206,7 +206,7 @@ def test_a_broken_export_imports_nothing(store, tmp_path, lines, message):
     assert store.records() == []
 
 
-def test_files_that_cannot_be_reached(store, tmp_path):
+def test_unreachable_files_are_reported(store, tmp_path):
     with pytest.raises(StoreError, match="No such file"):
         store.import_jsonl(tmp_path / "none.jsonl")
     with pytest.raises(StoreError, match="cannot export"):
@@ -262,7 +262,7 @@ def test_threads_share_a_store(store):
     assert sorted(payloads(store)) == sorted(list(range(10)) * 3)
 
 
-def test_a_forked_process_may_go_on_with_a_store(store):
+def test_forked_process_can_use_the_store(store):
     store.add("m", "k", "x", "before")
     context = multiprocessing.get_context("fork")
     children = [
@@ -330,7 +330,7 @@ def refuses(path, message: str) -> None:
     assert path.read_bytes() == before, "the file was touched"
 
 
-def test_damage_is_told_and_left_alone(filed, path, tmp_path):
+def test_damage_is_reported_and_left_alone(filed, path, tmp_path):
     filed.add("m", "k", "x", *[{"text": "x" * 500, "n": n} for n in range(200)])
     whole = path.read_bytes()
     for place in (0, 100, len(whole) // 2):
@@ -346,7 +346,7 @@ def test_damage_is_told_and_left_alone(filed, path, tmp_path):
     assert len(filed.records()) == 200
 
 
-def test_damage_while_in_use_is_told(filed, path):
+def test_damage_during_use_is_reported(filed, path):
     filed.add("m", "k", "x", *[{"text": "x" * 500, "n": n} for n in range(200)])
     whole = bytearray(path.read_bytes())
     whole[8192:-4096] = b"\xa5" * (len(whole) - 8192 - 4096)
@@ -371,7 +371,7 @@ def test_the_database_of_another_program_is_refused(path):
     refuses(path, "another program")
 
 
-def test_an_older_version_is_brought_up(monkeypatch, filed, path, tmp_path):
+def test_older_version_is_upgraded(monkeypatch, filed, path, tmp_path):
     from gym_memory.memory.stores import database
 
     more = tmp_path / "9999-notes.sql"

@@ -204,7 +204,7 @@ def test_a_backup_while_others_write_has_whole_transactions(place: str, tmp_path
             writer.communicate()
 
 
-def test_lost_server_is_waited_for_and_not_for_ever(
+def test_lost_server_is_waited_for_a_limited_time(
     postgres: str,
     postgres_server: Any,
     monkeypatch: pytest.MonkeyPatch,

@@ -39,7 +39,7 @@ def ranked(graph: TemporalGraph, budget: int = 1000, **cue: object) -> list[Trip
     return page.triples
 
 
-def test_everything_is_recalled_once_where_it_fits() -> None:
+def test_everything_that_fits_is_recalled_once() -> None:
     graph = graph_of(*WORLD)
     shown = ranked(graph)
     assert len(shown) == len(set(shown))
@@ -52,7 +52,7 @@ def test_everything_is_recalled_once_where_it_fits() -> None:
     )
 
 
-def test_ranking_of_the_parts() -> None:
+def test_parts_are_ranked_in_order() -> None:
     place = {fact: at for at, fact in enumerate(ranked(graph_of(*WORLD)))}
     order = facts(
         f"kitchen | {UNEXPLORED} | north",  # here
@@ -130,7 +130,7 @@ def test_reasons_need_no_recall_before() -> None:
     assert alone.triples
 
 
-def test_far_places_lose_first() -> None:
+def test_small_budget_drops_far_places_first() -> None:
     """A row of rooms: under pressure near rooms keep their things, far ones lose them."""
     graph = TemporalGraph()
     graph.add(Triple("you", "is in", "room 0"), 0)

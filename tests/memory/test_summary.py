@@ -80,7 +80,7 @@ def test_size_is_checked(size) -> None:
 # ---------------------------------------------------------------- a language model
 
 
-def test_a_model_writes_it() -> None:
+def test_model_writes_the_summary() -> None:
     with ScriptedServer() as server:
         model = OpenAIChat("scripted", server.base_url, retries=0)
         memory = summarized(Summary(llm=model), ("", HALL), ("open chest", CHEST))
@@ -95,7 +95,7 @@ def test_a_model_writes_it() -> None:
         assert memory.stats().extraction_calls == 2
 
 
-def test_the_rule_goes_on_from_a_models_prose() -> None:
+def test_rule_continues_from_a_models_prose() -> None:
     with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
         memory = Summary(llm=OpenAIChat("m", server.base_url, retries=0))
         memory.begin(TASK, 0)

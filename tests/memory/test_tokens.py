@@ -1,4 +1,4 @@
-"""Tokens are counted for what they are, and no memory exceeds its budget in any script."""
+"""Tokens are counted by script, and no memory exceeds its budget in any script."""
 
 from __future__ import annotations
 

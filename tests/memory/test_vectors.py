@@ -140,12 +140,12 @@ def test_planes_are_orthogonal() -> None:
 
 
 @pytest.mark.parametrize("dim", [0, -1, True, 2.0])
-def test_wrong_dim(dim) -> None:
+def test_wrong_dimension_is_refused(dim) -> None:
     with pytest.raises(InvalidArgumentError, match="dim"):
         VectorIndex(dim)
 
 
-def test_wrong_shape_and_k() -> None:
+def test_wrong_shape_and_k_are_refused() -> None:
     index = VectorIndex(DIM)
     with pytest.raises(InvalidArgumentError, match=r"\(2, 3\)"):
         index.add([1, 2], array([[1, 0, 0]]))
@@ -163,7 +163,7 @@ def test_cache_keeps_encoders_and_processes_apart(tmp_path) -> None:
     assert len(again) == 2
 
 
-def test_cache_forgets_what_was_changed_and_reads_older_files(tmp_path) -> None:
+def test_cache_drops_changed_rows_and_reads_older_files(tmp_path) -> None:
     path = tmp_path / "vectors.sqlite"
     with sqlite3.connect(path) as database:
         database.execute(
@@ -226,14 +226,14 @@ def test_damaged_file_costs_time_not_answers(tmp_path) -> None:
         sqlite3.connect(path).execute("SELECT * FROM vectors")
 
 
-def test_unwritable_folder(tmp_path) -> None:
+def test_cache_works_with_unwritable_folder(tmp_path) -> None:
     (tmp_path / "file").write_text("not a folder")
     cache = VectorCache(tmp_path / "file" / "vectors.sqlite")
     cache.put("one", ["a"], array([[1, 2, 3]]))
     assert list(cache.get("one", ["a"])) == ["a"]
 
 
-def test_nothing_on_disk(tmp_path, monkeypatch) -> None:
+def test_cache_works_without_a_disk(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     cache = VectorCache()
     cache.put("one", ["a"], array([[1, 2, 3]]))

@@ -1,4 +1,4 @@
-"""What a row is cited with: panel, digest and the terms of its protocol."""
+"""Citation data of a row: panel, digest and the terms of its protocol."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_panel_is_read_as_written(panel_file: str, tmp_path: Path) -> None:
     assert load_panel(str(tmp_path / "again.json.gz")).digest == panel.digest
 
 
-def test_kept_way_is_followed_without_a_solution(
+def test_kept_walkthrough_is_followed_without_a_solution(
     panel_file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = load_panel(panel_file)
@@ -184,7 +184,7 @@ def test_run_refuses_other_settings(panel_file: str, capsys: pytest.CaptureFixtu
     assert "expected no --max-steps" in capsys.readouterr().err
 
 
-def test_missing_data_says_where_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_data_names_its_source(monkeypatch: pytest.MonkeyPatch) -> None:
     world = Spec("ALFWorld?path=$ALFWORLD_DATA&split=valid_seen")
     panel = Panel("away", "", (PanelTask(world, "x"),), get="run alfworld-download")
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)

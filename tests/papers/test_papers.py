@@ -1,4 +1,4 @@
-"""The differences from the papers are true, presets are the papers', measures are right by hand."""
+"""Differences from the papers, presets, and measures checked by hand."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_learner_is_trained_for_each_task() -> None:
     assert all("max_steps=2" in what["env"] for what in short.learn.values())
 
 
-def test_each_half_of_a_pair_reads_what_the_other_learnt() -> None:
+def test_each_half_of_a_pair_reads_the_others_learnings() -> None:
     parts = {p.name: p for p in load_experiment("clin-gentask").plan({}, memory_llm=False)}
     for number in range(1, 10):
         for learnt, played in (("a", "second"), ("b", "first")):
@@ -135,7 +135,7 @@ def test_an_encoder_reaches_nested_memories_and_policies() -> None:
     assert "encoder=other" in clin.config.policies[0]
 
 
-def test_seeds_reach_what_is_explored() -> None:
+def test_seeds_reach_the_explored_tasks() -> None:
     parts = load_experiment("ldm2-table1").plan({}, memory_llm=False, seeds="0:3")
     (refine,) = (part.refine for part in parts if part.refine)
     assert refine["seeds"] == "500:503"

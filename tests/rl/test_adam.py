@@ -1,4 +1,4 @@
-"""The optimizer of the learners: the bits of torch's, without the import of its compiler."""
+"""The optimizer of the learners: bits equal to torch's, without importing its compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step earned is a feature of every learner, unless rewards are hidden from the memory."""
+"""The reward of a step is a feature of every learner, unless hidden from the memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHIPPED = {
 
 
 def paid(memory: str) -> tuple[Any, dict[str, Any]]:
-    """Play a house up to the first step that pays; return its observation and info."""
+    """Play a house up to the first reward; return the observation and info."""
     env = MemoryObservation(FakeHouse(), memory)
     env.reset(seed=1)
     for action in env.get_wrapper_attr("oracle")().walkthrough:
@@ -45,7 +45,7 @@ def class_of(name: str) -> Any:
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("memory", ["arigraph", "none"])
-def test_learner_sees_what_a_step_earned(name: str, memory: str) -> None:
+def test_learner_sees_the_reward_of_a_step(name: str, memory: str) -> None:
     learner = LEARNERS[name]()
     obs, info = paid(memory)
     bare = learner.pack(learner.see(obs, "game"))
@@ -55,14 +55,14 @@ def test_learner_sees_what_a_step_earned(name: str, memory: str) -> None:
     assert learner.pack(learner.see(playable(obs, info), "game")) == bare
 
 
-def test_reader_of_text_learns_from_what_a_step_earned() -> None:
+def test_text_reader_learns_from_the_reward_of_step() -> None:
     learner = LEARNERS["text"]()
     obs, info = paid("none")
     learner.read([learner.see(playable(obs, info))]).logits.max().backward()
     assert learner.network.earned.grad.abs().sum() > 0
 
 
-def test_numbered_features_hold_what_a_step_earned() -> None:
+def test_numbered_features_have_the_reward_of_a_step() -> None:
     sb3 = pytest.importorskip("gym_memory.baselines.rl.sb3", reason="needs the extra sb3")
     states = []
     for setting in ("", "?rewards=hidden"):

@@ -51,7 +51,7 @@ def features(observation: Any, lexicon: Lexicon | None = None) -> dict[str, tupl
     return dict(zip(observation["valid_actions"], described.actions, strict=True))
 
 
-def test_actions_are_taken_apart() -> None:
+def test_actions_are_split_into_verb_and_things() -> None:
     assert parse_action("Take the red apple from counter") == (
         "take",
         "<> from <>",
@@ -75,7 +75,7 @@ def test_forms_of_a_word_share_their_stem(forms: tuple[str, ...]) -> None:
     assert stem(forms[0]) != stem("burned")
 
 
-def test_scene_says_where_things_are_as_agent_sees_it() -> None:
+def test_scene_has_places_relative_to_the_agent() -> None:
     scene = RecalledScene(facts(KITCHEN))
     assert [scene.whereabouts(name) for name in ("knife", "carrot", "potato", "pear")] == [
         "@here",
@@ -118,7 +118,7 @@ def test_names_make_no_difference() -> None:
     assert describe(one, Lexicon(1)) == describe(two, Lexicon(1))
 
 
-def test_relations_make_one() -> None:
+def test_relations_make_a_difference() -> None:
     actions = ("dice carrot with knife", "chop carrot with knife")
     found = features(obs(KITCHEN, actions))
     assert "= 1 needs to be =" in found[actions[0]]
@@ -128,7 +128,7 @@ def test_relations_make_one() -> None:
     assert chopped[actions[1]] == found[actions[0]]
 
 
-def test_an_appliance_matches_what_it_does() -> None:
+def test_appliance_matches_its_use() -> None:
     found = features(obs(KITCHEN, ("cook carrot with stove",)))["cook carrot with stove"]
     assert {"cook 1 is+needs to be =", "cook 2 used for ="} <= set(found)
 
@@ -154,7 +154,7 @@ def test_evaluating_teaches_no_names() -> None:
     assert lexicon.state() == []
 
 
-def test_without_facts_the_words_around_a_name_speak() -> None:
+def test_words_around_a_name_describe_it_without_facts() -> None:
     lexicon = Lexicon(share=0.5, least=1)
     seen = obs(
         actions=("dice fig with knife", "chop fig with knife"),
@@ -172,7 +172,7 @@ def test_without_facts_the_words_around_a_name_speak() -> None:
     assert "= 1 text = before" in always
 
 
-def test_facts_may_be_described_without_what_solves_the_game() -> None:
+def test_plain_facts_leave_out_matches_and_signposts() -> None:
     actions = ("fry carrot with stove", "go north")
     cook, north = describe(obs(KITCHEN, actions), Lexicon(1.0), facts="plain").actions
     assert not [feature for feature in (*cook, *north) if "=" in feature]
@@ -193,14 +193,14 @@ def test_facts_may_be_read_as_text_alone() -> None:
     assert as_text == describe({**observed, "triples": ()}, lexicon, facts="plain")
 
 
-def test_recalled_text_is_read_where_no_facts_are_recalled() -> None:
+def test_recalled_text_is_read_without_recalled_facts() -> None:
     lexicon = Lexicon(share=0.5, least=1)
     seen = obs(actions=("take fig",), memory="[step 1] Ingredients: fig")
     describe(seen, lexicon, "game")
     assert "take 1 memory ingredients before" in features(seen, lexicon)["take fig"]
 
 
-def test_features_of_text_follow_what_is_common_by_now() -> None:
+def test_features_of_text_follow_present_common_names() -> None:
     obs: Any = {
         "text": "You see a red apple on the table.",
         "inventory": "You are carrying a knife.",

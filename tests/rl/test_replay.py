@@ -42,7 +42,7 @@ def by_definition(rewards: list[float], n: int, gamma: float, end: str) -> list[
     st.sampled_from(["terminated", "truncated"]),
 )
 @settings(max_examples=60)
-def test_returns_are_those_of_the_definition(rewards: list[float], n: int, end: str) -> None:
+def test_returns_equal_their_definition(rewards: list[float], n: int, end: str) -> None:
     queue, found = NStep(n, 0.9), []
     for t, reward in enumerate(rewards):
         last = t == len(rewards) - 1
@@ -107,7 +107,7 @@ def test_new_ones_take_place_of_oldest_with_largest_priority() -> None:
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=40), st.integers(0, 2**32 - 1))
 @settings(max_examples=40)
-def test_only_what_is_stored_is_drawn(errors: list[float], seed: int) -> None:
+def test_only_stored_transitions_are_drawn(errors: list[float], seed: int) -> None:
     replay = Replay(16)
     for number in range(len(errors)):
         replay.add(StoredTransition(number, 0, 0.0, number, 0.9))
@@ -117,7 +117,7 @@ def test_only_what_is_stored_is_drawn(errors: list[float], seed: int) -> None:
     assert places.max() < len(replay)
 
 
-def test_state_comes_back_as_it_was() -> None:
+def test_state_is_restored_exactly() -> None:
     replay, twin = filled(11), Replay(8, alpha=1.0, epsilon=0.0)
     replay.update(np.arange(8), np.arange(1.0, 9.0))
     twin.load_state(json.loads(json.dumps(replay.state())))
@@ -135,7 +135,7 @@ def test_state_comes_back_as_it_was() -> None:
     assert queue.add(2, -1, last) == other_queue.add(2, -1, last)
 
 
-def test_mistakes() -> None:
+def test_mistakes_are_named() -> None:
     with pytest.raises(InvalidArgumentError, match="capacity"):
         Replay(0)
     with pytest.raises(InvalidArgumentError, match="alpha"):

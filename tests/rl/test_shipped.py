@@ -1,4 +1,4 @@
-"""The players that ship are small, play as the page says, and are named where one is missing."""
+"""Shipped players: their size, their scores on the page, and missing ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLE = Path(__file__).parents[2] / "benchmarks" / "agents" / "beside.json"
 NAMES = sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
 
 
-def test_what_ships_is_small_and_known() -> None:
+def test_shipped_files_are_small_and_known() -> None:
     assert NAMES == ["drrn", "gata", "lm", "ltl-gata", "sb3", "text"]
     sizes = {path.stem: path.stat().st_size for path in SHIPPED.iterdir()}
     assert sizes.pop("lm") < 5_000_000
@@ -34,7 +34,7 @@ def test_what_ships_is_small_and_known() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lm"])
-def test_a_player_scores_what_the_page_says(name: str) -> None:
+def test_player_has_the_score_on_the_page(name: str) -> None:
     pytest.importorskip("textworld", reason="needs the extra textworld")
     rows = json.loads(TABLE.read_text("utf-8"))["rows"]
     (scores,) = [row["first"] for row in rows if row["policy"] == name]
@@ -46,7 +46,7 @@ def test_a_player_scores_what_the_page_says(name: str) -> None:
     assert result.normalized > scores[game] - 0.3
 
 
-def test_adapter_without_its_weights_names_what_brings_them(
+def test_adapter_without_weights_names_their_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     smollm.unpacked.cache_clear()

@@ -77,7 +77,7 @@ def equal(one: dict[str, Any], two: dict[str, Any]) -> bool:
 
 # The stores are cleaned up twice on the way: the replay holds 64 of the 180 steps.
 @pytest.mark.parametrize("memory", ["arigraph", "none", "clin"])
-def test_resumed_run_ends_with_weights_of_an_unbroken_one(tmp_path: Path, memory: str) -> None:
+def test_resumed_run_ends_with_weights_of_uninterrupted_one(tmp_path: Path, memory: str) -> None:
     whole = trainer(tmp_path / "whole", memory=memory).run()
     trainer(tmp_path / "half", memory=memory, steps=90).run()
     rest = trainer(tmp_path / "half", memory=memory).run()
@@ -106,7 +106,7 @@ def test_training_learns_and_best_player_plays_in_one_loop(tmp_path: Path) -> No
     assert [result.normalized for result in again] == scores
 
 
-def test_another_run_is_refused_a_longer_one_goes_on(tmp_path: Path) -> None:
+def test_other_run_is_refused_and_longer_one_continues(tmp_path: Path) -> None:
     trainer(tmp_path, steps=60).run()
     with pytest.raises(CheckpointError, match=r"run \(lr is 0.001 there and 0.5 here\)"):
         trainer(tmp_path, settings=dataclasses.replace(TINY, lr=0.5)).run()
@@ -174,7 +174,7 @@ def test_setting_that_fails_at_start_leaves_the_folder_free(tmp_path: Path) -> N
     trainer(tmp_path, steps=60).run()
 
 
-def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
+def test_impossible_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match=r"cannot keep a training run in .*file"):
         trainer(tmp_path / "file").run()
@@ -183,7 +183,7 @@ def test_a_folder_that_cannot_be_one_is_named(tmp_path: Path) -> None:
         trainer(tmp_path).run()
 
 
-def test_a_stopped_run_keeps_what_it_has(tmp_path: Path) -> None:
+def test_stopped_run_keeps_its_progress(tmp_path: Path) -> None:
     run = trainer(tmp_path)
     run.listener = lambda steps, row: run.stop() if steps >= 75 else None
     run.run()
@@ -215,7 +215,7 @@ class Mute(gym.Wrapper[Any, Any, Any, Any]):
         return self._shown(obs), *rest
 
 
-def test_where_no_action_is_listed_the_learner_looks(tmp_path: Path) -> None:
+def test_learner_looks_if_no_action_is_listed(tmp_path: Path) -> None:
     how = dataclasses.replace(SHORT, steps=60)
     learner = DrrnLearner(TINY)
     envs = LocalEnvs(lambda split: Mute(make_env(split)))
@@ -240,7 +240,7 @@ main(sys.argv[1:])
 """
 
 
-def test_ctrl_c_leaves_run_that_the_same_command_resumes(tmp_path: Path) -> None:
+def test_interrupted_run_is_resumed_by_the_same_command(tmp_path: Path) -> None:
     words = ["train", "drrn", "-e", "FakeHouse?max_steps=25", "--games", "3", "--valid-games", "1"]
     words += ["--envs", "2", "--evaluate-every", "100", "--valid-max-steps", "10"]
     for setting in ("dim=8", "hidden=8", "batch=8", "vocabulary=512", "learn_start=40"):

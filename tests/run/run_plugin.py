@@ -1,4 +1,4 @@
-"""What the tests of runs register in every worker: the fake house and ill-behaved policies."""
+"""Plugin of the tests of runs: the fake house and faulty policies, in every worker."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Sleepy(Random):
 
 
 class Bad(Walkthrough):
-    """Solves the game, but comes to grief at step ``at`` of a trial, under one seed."""
+    """A policy that solves the game, but fails at step ``at`` of a trial, under one seed."""
 
     def __init__(self, how: str = "raise", at: int = 2, seed: int = 1, trial: int = 0):
         super().__init__()

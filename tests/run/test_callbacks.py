@@ -1,4 +1,4 @@
-"""Callbacks of the user's own and loggers follow a run, in its process and in its workers."""
+"""The user's callbacks and loggers follow a run, in its process and its workers."""
 
 from __future__ import annotations
 

@@ -58,9 +58,7 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_run_whose_processes_are_killed_equals_a_calm_one(
-    chaos: ModuleType, tmp_path: Path
-) -> None:
+def test_killed_run_equals_an_undisturbed_one(chaos: ModuleType, tmp_path: Path) -> None:
     gate, out = tmp_path / "gate", tmp_path / "killed"
     log = out / "logs" / "worker-0.log"
     gate.write_text("2")

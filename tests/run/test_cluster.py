@@ -193,7 +193,7 @@ def test_local_cluster_serves_this_machine_and_ends_at_sigterm(tmp_path):
     short.rmdir()
 
 
-def test_what_does_not_go_with_a_cluster(tmp_path):
+def test_incompatible_options_of_a_cluster_are_refused(tmp_path):
     asked = config("FakeHouse", seeds=1)
     with pytest.raises(InvalidArgumentError, match="max_tokens"):
         compare(asked, tmp_path / "a", ray="auto", max_tokens=5)
@@ -201,7 +201,7 @@ def test_what_does_not_go_with_a_cluster(tmp_path):
         compare(asked, tmp_path / "b", ray="127.0.0.1:1")
 
 
-def test_training_in_actors_is_that_of_one_process(cluster, tmp_path):
+def test_training_in_actors_equals_one_process(cluster, tmp_path):
     """The same weights, memories and curve, though an actor dies in the middle of episodes."""
     from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
     from gym_memory.baselines.rl.shared.envs import LocalEnvs

@@ -28,7 +28,7 @@ def test_results_are_equal_at_any_concurrency(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_who_was_beside_a_death_is_played_again(tmp_path: Path) -> None:
+def test_neighbours_of_a_dead_episode_are_replayed(tmp_path: Path) -> None:
     setup = config("bad?how=kill", "walkthrough", seeds=3)
     rows = compare(setup, tmp_path, workers=1, concurrency=6)
     assert len(rows) == 6
@@ -38,7 +38,7 @@ def test_who_was_beside_a_death_is_played_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_who_was_beside_one_that_hangs_is_played_again(tmp_path: Path, clock: Any) -> None:
+def test_neighbours_of_a_hanging_episode_are_replayed(tmp_path: Path, clock: Any) -> None:
     setup = config("bad?how=hang", "walkthrough", seeds=3)
     at_once = {"workers": 1, "concurrency": 6, "on_progress": clock.progress}
     rows = compare(setup, tmp_path, timeout=6.0, **at_once)

@@ -1,4 +1,4 @@
-"""Files with wrong values in them: every reader says so in an error of its own, none breaks."""
+"""Files with wrong values: every reader raises its own error."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def use(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["config.json", "environment.json", "episodes.jsonl"])
-def test_results(tmp_path: Path, name: str) -> None:
+def test_damaged_results_are_reported(tmp_path: Path, name: str) -> None:
     filled(tmp_path)
     whole = (tmp_path / name).read_text()
     lines = whole.splitlines() if name.endswith("l") else [whole]
@@ -117,7 +117,7 @@ def test_newer_format_is_named(tmp_path: Path) -> None:
     ["history", "arigraph", "stma", "summary", "rag", "simulacra", "clin", "reflexion", "placebo",
      "shuffled", "ldm2"],
 )  # fmt: skip
-def test_saved_memories(tmp_path: Path, spec: str) -> None:
+def test_damaged_memories_are_reported(tmp_path: Path, spec: str) -> None:
     memory, env = make_memory(spec), FakeHouse(max_steps=50)
     obs, info = env.reset(seed=0)
     task = Task(info["task_id"], obs["task"], env.dialect)
@@ -145,7 +145,7 @@ def test_saved_memories(tmp_path: Path, spec: str) -> None:
             fact_records(opened.memory)
 
 
-def test_values_nested_too_deep(tmp_path: Path) -> None:
+def test_values_nested_too_deep_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep"
     path.write_bytes(b'{"format": 1, "memory": "history", "state": ' + DEEP)
     with pytest.raises(StoreError, match="too deep"):
@@ -169,7 +169,7 @@ def test_values_nested_too_deep(tmp_path: Path) -> None:
         list(read_rows(path))
 
 
-def test_a_store_with_flipped_bytes(tmp_path: Path) -> None:
+def test_store_with_flipped_bytes_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     store = Store(path)
     for number in range(200):
@@ -200,8 +200,8 @@ FILES = ("config.json", "environment.json", "episodes.jsonl", "episodes.failed.j
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_pipe_or_device_is_no_file_of_a_folder(tmp_path: Path, name: str, kind: str) -> None:
-    """A pipe would be waited for without end, and /dev/zero would fill the memory."""
+def test_pipe_or_device_in_a_folder_is_refused(tmp_path: Path, name: str, kind: str) -> None:
+    """A pipe would block for ever, and /dev/zero would fill the memory."""
     filled(tmp_path)
     place(tmp_path / name, kind)
     for read in (use, verify):
@@ -213,7 +213,7 @@ def test_pipe_or_device_is_no_file_of_a_folder(tmp_path: Path, name: str, kind: 
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_pipe_or_a_device_is_no_file_of_steps(tmp_path: Path, kind: str) -> None:
+def test_pipe_or_device_as_steps_is_refused(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x-seed0.jsonl.gz"
     place(path, kind)
     for read in (read_rows, read_trajectory):

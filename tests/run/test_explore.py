@@ -129,7 +129,7 @@ def test_the_best_leaf_wins() -> None:
     assert Exploration(greedy, (equal,), (0.5,), 1, 1, 1, True).best is greedy
 
 
-def test_wrong_arguments() -> None:
+def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="candidates"):
         explore(house(), object(), 0)  # type: ignore[arg-type]
     for wrong in ({"width": 0}, {"max_calls": -1}, {"max_steps": True}):
@@ -169,7 +169,7 @@ def test_batches_are_formed_once(demonstrations: Path, tmp_path: Path) -> None:
         form("history", played)
 
 
-def test_refinement_adds_what_made_a_process_better(
+def test_refinement_adds_the_steps_that_improved_a_process(
     demonstrations: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     memory = f"ldm2?store={tmp_path / 'tuples.db'}"
@@ -248,7 +248,7 @@ class Guide(Bold):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
 @pytest.mark.parametrize("taken_in", [False, True])
-def test_kill_while_memory_takes_in_a_task_changes_nothing(
+def test_kill_during_refinement_changes_nothing(
     taken_in: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def config(store: str) -> RefineConfig:

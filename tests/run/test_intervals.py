@@ -1,4 +1,4 @@
-"""Intervals that hold what they promise, whose unit is the task."""
+"""Intervals with the promised coverage, over tasks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_order_of_values_does_not_matter(data: list[float], random: Any) -> 
 
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(GAPS)
-def test_the_p_value_says_whether_the_interval_excludes_zero(data: list[float]) -> None:
+def test_p_value_agrees_with_the_interval(data: list[float]) -> None:
     estimate = gaps(data)
     low, high = estimate.interval() or (0, 0)
     near = min(abs(low), abs(high)) < 1e-6
@@ -107,7 +107,7 @@ def test_higher_level_is_wider_and_more_values_are_narrower() -> None:
 
 
 @pytest.mark.parametrize("n", [10, 30])
-def test_the_interval_covers_as_often_as_it_says(n: int) -> None:
+def test_interval_covers_as_often_as_promised(n: int) -> None:
     """A part of ``benchmarks/intervals.py``, which has all of it."""
     rng = np.random.default_rng(2)
     hits = 0

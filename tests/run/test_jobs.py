@@ -1,4 +1,4 @@
-"""Configurations: what they hold, how they are written down, what they refuse."""
+"""Configurations: contents, files, refusals."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_configuration_survives_json() -> None:
     assert RunConfig.from_json(json.loads(json.dumps(CONFIG.to_json()))) == CONFIG
 
 
-def test_specs_are_brought_into_one_form() -> None:
+def test_specs_are_normalised() -> None:
     assert CONFIG.envs[0] == "FakeHouse?max_steps=9&split=test"
     twin = RunConfig(("FakeHouse?max_steps=9&split=test",), ("none",), ("random",), (0,))
     other = RunConfig(("FakeHouse?split=test&max_steps=9",), ("none",), ("random",), (0,))
@@ -81,7 +81,7 @@ def test_jobs_are_product_and_have_names_of_their_own() -> None:
         ("task_id", "x"),
     ],
 )
-def test_whatever_changes_an_episode_changes_the_hash(field: str, value: Any) -> None:
+def test_every_setting_of_an_episode_changes_the_hash(field: str, value: Any) -> None:
     values = {"env": "FakeHouse", "memory": "none", "policy": "random", "seed": 0}
     assert Job(**values).config != Job(**{**values, field: value}).config  # type: ignore[arg-type]
     assert Job(**values).config == Job(**{**values, "seed": 1}).config  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def test_whatever_changes_an_episode_changes_the_hash(field: str, value: Any) ->
         ({"policies": ("?x=1",)}, "the name is empty"),
     ],
 )
-def test_what_a_configuration_refuses(change: dict[str, Any], message: str) -> None:
+def test_wrong_configuration_is_refused(change: dict[str, Any], message: str) -> None:
     values: dict[str, Any] = {"envs": ("E",), "memories": ("none",), "policies": ("random",)}
     values["seeds"] = (0,)
     with pytest.raises(InvalidArgumentError, match=message):
@@ -121,7 +121,7 @@ def test_sweep_plays_every_budget_and_one_stays_unchanged() -> None:
     assert shlex.split(sweep.command("x")).count("--budget") == 2
 
 
-def test_an_unknown_protocol_is_told_at_once() -> None:
+def test_unknown_protocol_is_refused_at_once() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'trials'"):
         RunConfig(("FakeHouse",), ("none",), ("random",), (0,), protocol="trails")
 
@@ -133,7 +133,7 @@ def test_a_parameter_can_be_added_but_not_contradicted() -> None:
         Spec("Cooking?max_steps=5").with_parameter("max_steps", 6)
 
 
-def test_the_command_says_the_configuration() -> None:
+def test_command_contains_the_configuration() -> None:
     words = shlex.split(CONFIG.command("results/x y"))
     assert words[:2] == ["gym-memory", "compare"]
     options: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Worker processes: what they play does not depend on them, and they may die.
+"""Worker processes: results do not depend on them, and they may die.
 
 Everything here runs in real processes; ``run_plugin`` brings the policies that misbehave.
 """
@@ -92,7 +92,7 @@ def test_the_steps_are_recorded(tmp_path: Path, worker: KeptWorkers) -> None:
     assert [e.outcome.normalized_score for e in episodes] == [r.result.normalized for r in rows]
 
 
-def test_a_worker_has_one_numeric_thread_unless_told_otherwise(
+def test_worker_has_one_numeric_thread_by_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for threads, expected in ((None, 1), ("3", 3)):
@@ -105,7 +105,7 @@ def test_a_worker_has_one_numeric_thread_unless_told_otherwise(
         assert os.environ.get("OMP_NUM_THREADS") == threads
 
 
-def test_kept_workers_play_on_in_the_next_folder(tmp_path: Path) -> None:
+def test_kept_workers_play_the_next_folder(tmp_path: Path) -> None:
     first, second = config("sleepy", seeds=1), config("sleepy", "walkthrough", seeds=2)
     with KeptWorkers() as kept:
         compare(first, tmp_path / "a", kept=kept)
@@ -175,7 +175,7 @@ def test_step_or_reset_that_hangs_ends_its_episode_alone(
         assert all(row.result.seconds > 2.5 for row in (rows[0], rows[2]))
 
 
-def test_a_message_that_utf_8_cannot_hold_is_kept(tmp_path: Path, worker: KeptWorkers) -> None:
+def test_message_outside_utf_8_is_kept(tmp_path: Path, worker: KeptWorkers) -> None:
     setup = config("bad?how=surrogate", memories=("none", "history"))
     rows = compare(setup, tmp_path, kept=worker)
     assert {r.result.failed for r in rows if r.job.seed == 1} == {"ValueError: bad \ud800 text"}
@@ -190,8 +190,8 @@ def test_worker_that_takes_too_much_memory_costs_its_episode(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
-def test_what_a_worker_has_started_dies_with_it(tmp_path: Path) -> None:
-    """In a session of its own too, and when the worker itself was killed first."""
+def test_subprocesses_die_with_their_worker(tmp_path: Path) -> None:
+    """Also in its own session, and if the worker itself was killed first."""
     rows = compare(config("bad?how=daemon"), tmp_path)
     assert sum(row.result.failed == "worker died of SIGKILL" for row in rows) == 1
     (child,) = worker_ids(tmp_path)
@@ -266,7 +266,7 @@ def test_another_backend_version_is_refused_on_resume(tmp_path: Path, worker: Ke
         ({"plugins": ("no_such_module",)}, InvalidArgumentError, "cannot import 'no_such_module'"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_played(
+def test_mistakes_are_reported_before_play(
     tmp_path: Path,
     worker: KeptWorkers,
     change: dict[str, Any],
@@ -336,7 +336,9 @@ def test_workers_that_never_start_end_the_run(
     ("workers", "timeouts"),
     [(0, (1.0,)), (True, (1.0,)), (1, (0.0,)), (1, (1.0, -1.0)), (1, (1.0, 1.0, math.nan))],
 )
-def test_wrong_settings(tmp_path: Path, workers: int, timeouts: tuple[float, ...]) -> None:
+def test_wrong_settings_are_refused(
+    tmp_path: Path, workers: int, timeouts: tuple[float, ...]
+) -> None:
     with pytest.raises(InvalidArgumentError):
         WorkerPool(workers, limits_in_time=Limits(*timeouts), logs=tmp_path)
 
@@ -433,7 +435,7 @@ def test_kill_9_at_random_moments_then_the_same_command(tmp_path: Path) -> None:
         time.sleep(0.05)
 
 
-def test_an_interrupted_run_says_so_and_goes_on(tmp_path: Path) -> None:
+def test_interrupted_run_reports_and_can_be_resumed(tmp_path: Path) -> None:
     out = tmp_path / "run"
     kept: list[bytes] = []
     for how, times, seeds in (
@@ -486,7 +488,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path) -> None:
     assert lines.count(b"\n") == 12
 
 
-def test_disk_too_full_for_steps_is_no_episodes_fault(tmp_path: Path) -> None:
+def test_full_disk_fails_no_episode(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     words = ["compare", "--import", "run_plugin", "-e", "FakeHouse", "-m", "none", "-p", "random"]
     words += ["--seeds", "0:1", "--protocol", "trials?k=8", "--out", str(tmp_path / "run")]

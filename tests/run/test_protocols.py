@@ -1,4 +1,4 @@
-"""Protocols: how many episodes, on what, and what they come to."""
+"""Protocols: numbers of episodes, their tasks, and results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def job(protocol: str, policy: str = "greedy", env: str = "FakeHouse", seed: int
     return Job(env, "history", policy, seed, protocol)
 
 
-def test_one_episode() -> None:
+def test_single_episode_plays_once() -> None:
     (row,) = play_job(job("single_episode", "walkthrough"))
     assert row.result.success
     assert row.trial == 0
@@ -39,7 +39,7 @@ def test_trials_keep_environment_policy_and_task() -> None:
     assert (summary.score, summary.success) == (1.0, True)
 
 
-def test_trials_keep_memory_and_reset_what_lives_an_episode() -> None:
+def test_trials_keep_memory_and_clear_episode_layers() -> None:
     class Watch(Listener):
         memories: list[Any] = []  # noqa: RUF012
 
@@ -83,12 +83,12 @@ def test_game_that_is_over_at_once_does_not_loop() -> None:
 
 
 @pytest.mark.parametrize("spec", ["trials?k=0", "trials?k=true", "restart_budget?steps=x"])
-def test_wrong_numbers(spec: str) -> None:
+def test_wrong_numbers_are_refused(spec: str) -> None:
     with pytest.raises(InvalidArgumentError, match="expected"):
         make_protocol(spec)
 
 
-def test_unknown_names() -> None:
+def test_unknown_names_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'trials'"):
         make_protocol("trial")
     with pytest.raises(UnknownNameError, match="parameter of protocol 'trials'"):
@@ -113,7 +113,7 @@ def test_trials_before_the_error_are_kept() -> None:
     assert rows[0].result.failed.startswith("UnknownNameError: unknown parameter")
 
 
-def test_a_life_that_the_budget_cuts_is_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_life_cut_by_the_budget_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Report the end of the last life to the memory, too."""
     ended: list[int] = []
     monkeypatch.setattr(History, "end", lambda _, outcome: ended.append(outcome.steps))
@@ -121,7 +121,7 @@ def test_a_life_that_the_budget_cuts_is_learnt_from(monkeypatch: pytest.MonkeyPa
     assert ended == [row.result.steps for row in rows] == [50, 50, 20]
 
 
-def test_a_won_trial_may_be_the_last() -> None:
+def test_won_trial_can_end_the_job() -> None:
     won = list(play_job(job("trials?k=4&stop=true", seed=4)))
     assert [row.result.success for row in won] == [False, True]
     failing = list(play_job(job("trials?k=4&stop=true", "sleepy?delay=0")))
@@ -181,7 +181,7 @@ def test_evotest_is_the_area_under_the_curve_of_trials() -> None:
     [("tales", False), ("tales?actions=true", True), ("evotest", False), ("interactions", True),
      ("interactions?actions=false", False)],
 )  # fmt: skip
-def test_a_protocol_says_whether_actions_are_listed(spec: str, listed: bool) -> None:
+def test_protocol_decides_whether_actions_are_listed(spec: str, listed: bool) -> None:
     env = job(spec).make_env()
     assert bool(env.reset(seed=0)[0]["valid_actions"]) is listed
     steps = {"tales": 100, "evotest": 110, "interactions": 1000}

@@ -74,7 +74,7 @@ def test_facts_that_only_help_together_are_each_worth_win() -> None:
 
 
 @pytest.mark.slow
-def test_leaving_one_out_misses_what_another_item_also_gives() -> None:
+def test_leave_one_out_misses_redundant_items() -> None:
     worths = exits(Replays(hunt(), Follower(1), 3, step=0).worths(alone=True, samples=20))
     assert [(w.score, w.alone) for w in worths] == [(0.0, 1.0), (0.0, 1.0)]
     assert sum(w.shapley for w in worths) == pytest.approx(1.0)
@@ -203,7 +203,7 @@ def test_export_has_a_row_an_item_with_features_of_facts(tmp_path: Path) -> None
     assert all(row["moves"] >= -1 and 0 <= row["age"] <= 6 and row["rank"] >= 0 for row in facts)
 
 
-def test_features_say_where_a_fact_is_and_who_names_it() -> None:
+def test_features_have_place_and_mentions_of_a_fact() -> None:
     graph = TemporalGraph()
     for t, line in enumerate(
         ("you | is in | hall", "attic | is north of | hall", "pan | is in | attic")

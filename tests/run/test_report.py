@@ -1,4 +1,4 @@
-"""Reports: what they say, that they say it again the same way, what they refuse to mix."""
+"""Reports: contents, reproducibility, and refused mixtures."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_plots_are_pictures_with_something_in_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_only_what_was_played_has_a_panel(tmp_path: Path) -> None:
+def test_only_played_cells_have_a_panel(tmp_path: Path) -> None:
     """Two policies in a world each take as many panels as one policy in both worlds."""
     apart, one = tmp_path / "apart", tmp_path / "one"
     for env, policy in zip(BOTH, ("random", "weak"), strict=True):
@@ -149,7 +149,7 @@ def test_long_names_stay_inside_the_picture(tmp_path: Path) -> None:
                 assert float(element.get("y", 0)) < height
 
 
-def test_what_was_counted_is_shown_unless_it_is_nothing(tmp_path: Path) -> None:
+def test_counters_above_zero_are_shown(tmp_path: Path) -> None:
     write(tmp_path, config())
     build_report([tmp_path], tmp_path)
     report = (tmp_path / "report.md").read_text()
@@ -181,7 +181,7 @@ def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
     assert files() == files()
 
 
-def test_an_unfinished_run_says_so(tmp_path: Path) -> None:
+def test_unfinished_run_is_marked(tmp_path: Path) -> None:
     write(tmp_path, config(), jobs=5)
     build_report([tmp_path], tmp_path)
     assert "**Unfinished**: 5 of 8 jobs" in (tmp_path / "report.md").read_text()
@@ -195,7 +195,7 @@ def test_a_run_without_episodes_has_a_report_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_folders_add_up(tmp_path: Path) -> None:
+def test_report_combines_folders(tmp_path: Path) -> None:
     write(tmp_path / "all", config(range(6)))
     write(tmp_path / "a", config(range(0, 3)))
     write(tmp_path / "b", config(range(3, 6)))
@@ -244,7 +244,7 @@ def test_another_baseline_of_the_differences(tmp_path: Path) -> None:
         build_report([tmp_path], tmp_path, against="grph")
 
 
-def test_no_results_folder(tmp_path: Path) -> None:
+def test_missing_results_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="not a results folder"):
         build_report([tmp_path / "nothing"], tmp_path)
     write(tmp_path / "a", config())
@@ -308,7 +308,7 @@ def test_markup_of_an_error_is_text_in_the_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_failures_that_were_played_again_are_told(tmp_path: Path) -> None:
+def test_replayed_failures_are_reported(tmp_path: Path) -> None:
     run = config(policies=("weak",))
     write(tmp_path, run)
     with ResultsFolder(tmp_path, run, retry_failed=True) as folder:

@@ -1,4 +1,4 @@
-"""The results folder: what a kill may leave, what is refused, what is never lost."""
+"""The results folder: leftovers of kills, refusals, and rows that are never lost."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def filled(path: Path, config: RunConfig = CONFIG, **kwargs: Any) -> None:
             folder.append(rows_of(job, **kwargs))
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_rows_are_read_back(tmp_path: Path) -> None:
     filled(tmp_path / "run")
     with ResultsFolder(tmp_path / "run", CONFIG) as folder:
         assert folder.todo() == []
@@ -79,7 +79,7 @@ def test_file_cut_anywhere_loses_at_most_one_open_job(tmp_path: Path) -> None:
         assert episodes.read_bytes() == whole
 
 
-def test_trials_of_a_broken_off_job_do_not_stay(tmp_path: Path) -> None:
+def test_trials_of_an_interrupted_job_are_dropped(tmp_path: Path) -> None:
     filled(tmp_path)
     episodes = tmp_path / "episodes.jsonl"
     lines = episodes.read_bytes().splitlines(keepends=True)
@@ -125,7 +125,7 @@ def test_run_interrupted_before_first_step_is_replaced(tmp_path: Path) -> None:
         pass
 
 
-def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(ResultsError, match="not a results folder"), ResultsFolder(tmp_path, CONFIG):
         pass
@@ -210,7 +210,7 @@ def test_other_backend_versions_are_refused(tmp_path: Path) -> None:
         assert read_environment(folder.path)["backends"] == {"E": "engine 3"}
 
 
-def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
+def test_machine_of_a_run_is_recorded(tmp_path: Path) -> None:
     with ResultsFolder(tmp_path, CONFIG) as folder:
         folder.set_backends({"E": "engine 1"})
         record = read_environment(folder.path)
@@ -219,7 +219,7 @@ def test_where_a_run_was_made_is_noted(tmp_path: Path) -> None:
     assert {"gym_memory", "git_commit", "host", "platform"} <= set(record)
 
 
-def test_versions_are_those_of_the_metadata() -> None:
+def test_versions_come_from_the_metadata() -> None:
     found = [package for package in packages() if package.version]
     assert len(found) > 5
     assert [one.version for one in found] == [metadata.version(one.name) for one in found]

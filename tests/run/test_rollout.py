@@ -1,4 +1,4 @@
-"""The one loop: who sees what, what is counted, where it stops."""
+"""The loop: observations, counters, and ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_memory.wrappers.memory import MemoryObservation
 
 
 class Script(Policy):
-    """Says given lines and keeps what the loop shows it."""
+    """A policy that gives prepared actions and keeps its observations."""
 
     name = "script"
 
@@ -43,7 +43,7 @@ def clockless(result: EpisodeResult) -> dict[str, Any]:
     return {k: v for k, v in vars(result).items() if k not in EpisodeResult.CLOCKS}
 
 
-def test_the_walkthrough_wins_and_the_result_says_so() -> None:
+def test_walkthrough_wins_in_the_result() -> None:
     env = gym.make(FAKE_ID, memory="none")
     result = rollout(env, Walkthrough(), 0)
     assert (result.score, result.max_score, result.normalized) == (2, 2, 1)
@@ -81,7 +81,7 @@ def test_the_focus_reaches_the_memory_before_the_step() -> None:
     assert focuses == ["", "plan 0", "plan 1", "plan 2", "plan 3"]
 
 
-def test_the_oracle_is_only_for_those_who_say_so() -> None:
+def test_only_declared_memories_get_the_oracle() -> None:
     honest, cheat = Script("look"), Walkthrough()
     env = gym.make(FAKE_ID, memory="none", max_steps=3)
     rollout(env, honest, 0)
@@ -131,7 +131,7 @@ def test_same_seed_same_episode_and_another_policy_seed_another() -> None:
     assert play(4)["actions"] != play(4, policy_seed=5)["actions"]
 
 
-def test_counters_are_those_of_the_episode_alone() -> None:
+def test_counters_cover_only_the_episode() -> None:
     class Spender(Script):
         spent = 0.0
 

@@ -1,4 +1,4 @@
-"""Statistics: intervals that hold what they promise, failures that count, honest pairs."""
+"""Statistics: intervals with the promised coverage, counted failures, fair pairs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_failed_job_counts_as_zero_and_is_shown() -> None:
     assert line.tokens == 0
 
 
-def test_all_failed_is_a_row_too() -> None:
+def test_failed_jobs_alone_make_a_row() -> None:
     (line,) = table(units([row(0, failed="x"), row(0, seed=1, failed="x", cost_usd=2.0)]))
     assert (line.score, line.success, line.steps, line.tokens) == (0, 0, None, None)
     assert line.cost_usd == 2.0
@@ -107,7 +107,7 @@ def test_other_tasks_are_no_pair() -> None:
     assert gap.ci is None
 
 
-def test_what_is_compared_with_what() -> None:
+def test_comparisons_have_the_right_baseline() -> None:
     rows = [row(0.1 * i, s, m) for i, m in enumerate(("b", "none", "c")) for s in (0, 1)]
     assert {(g.name, g.against) for g in differences(units(rows), "memory")} == {
         ("b", "none"),
@@ -146,7 +146,7 @@ def test_curves_keep_the_last_score() -> None:
     assert (mean <= band[:, 1]).all()
 
 
-def test_times_and_tokens_are_weighted_by_what_was_shown() -> None:
+def test_times_and_tokens_are_weighted_by_steps() -> None:
     spec = "trials?k=2"
     rows = [
         row(0, protocol=spec, steps=9, tokens=100.0, memory_ms=1.0),

@@ -1,4 +1,4 @@
-"""Results folders that a stranger prepared: no link is followed, and nothing takes for ever."""
+"""Results folders prepared by a stranger: no link is followed, and no read is endless."""
 
 from __future__ import annotations
 

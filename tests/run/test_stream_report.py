@@ -53,7 +53,7 @@ def cells(title: str) -> dict[str, dict[str, str]]:
     return {row[at]: dict(zip(table.heads, row, strict=True)) for row in table.rows}
 
 
-def test_score_and_its_halves() -> None:
+def test_score_has_both_halves() -> None:
     row = cells("Score")["`memrl`"]
     assert row["n"] == "16"
     means = [row[head].split()[0] for head in ("learning", "first half", "second half", "again")]
@@ -85,7 +85,7 @@ def test_transfer_is_the_gain_over_none() -> None:
     assert over["in the same environment"] == ""
 
 
-def test_what_cannot_be_distinguished_is_said() -> None:
+def test_insignificant_memories_are_listed() -> None:
     assert stream_sentences(own()) == [
         "On D, `exprag` cannot be distinguished from `none`.",
         "On D, `none` cannot be distinguished from `exprag`.",

@@ -28,7 +28,7 @@ def play(spec: str, memory: str = "memrl?inner=history", seed: int = 0) -> list[
 
 
 @pytest.mark.slow
-def test_only_the_stream_changes_what_the_memory_keeps() -> None:
+def test_only_the_stream_changes_the_memory() -> None:
     pytest.importorskip("alfworld", reason="needs the extra alfworld")
     rows = play(SPEC)
     phases = [turn.phase for turn in Stream(
@@ -51,7 +51,7 @@ def test_seed_draws_order_and_no_task_is_played_twice() -> None:
 
 
 @pytest.mark.parametrize("given", [{"shown": 30}, {"again": 25}, {"tests": "FakeHouse"}])
-def test_wrong_numbers(given: dict[str, object]) -> None:
+def test_wrong_numbers_are_refused(given: dict[str, object]) -> None:
     with pytest.raises(InvalidArgumentError, match="expected"):
         Stream(**given)  # type: ignore[arg-type]
 
@@ -94,7 +94,7 @@ def without_clocks(rows: list[EpisodeRow]) -> list[EpisodeRow]:
 
 
 @pytest.mark.slow
-def test_killed_stream_goes_on_and_equals_a_calm_one(tmp_path: Path) -> None:
+def test_killed_stream_is_resumed_with_equal_results(tmp_path: Path) -> None:
     pytest.importorskip("alfworld", reason="needs the extra alfworld")
     config: dict[str, Any] = {
         "envs": (HOUSE,),

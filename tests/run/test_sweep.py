@@ -1,4 +1,4 @@
-"""Score against token budget: areas, what the best score takes, and what a report says of them."""
+"""Score against token budget: areas, tokens of the best score, and reports."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_area_is_over_the_logarithm_of_the_budget() -> None:
     assert small.area_ci[0] < 0.9 < small.area_ci[1]
 
 
-def test_what_the_best_score_takes() -> None:
+def test_tokens_of_the_best_score_are_found() -> None:
     by_name = {c.memory: c for c in curves(played("small", "large", "none", "whole", "oracle"))}
     enough = {name: curve.enough for name, curve in by_name.items()}
     assert enough == {"small": 50, "large": 2000, "none": None, "whole": 3000, "oracle": 10}

@@ -1,4 +1,4 @@
-"""CLIN's experiments: what is trained on, what is tested, and that the archive stays as it is."""
+"""CLIN's experiments: training, tests, and the unchanged archive."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_plans(setup: str, tmp_path: Path) -> None:
     assert "use=read" in test.memories[0]
 
 
-def test_another_task_is_learnt_where_it_is_then_played(tmp_path: Path) -> None:
+def test_other_task_is_learnt_in_the_tested_environment(tmp_path: Path) -> None:
     tested = RunConfig(
         ("ScienceWorld?split=clin&task=find-living-thing",), ("clin",), ("learner",), (4, 7)
     )
@@ -46,7 +46,7 @@ def test_another_task_is_learnt_where_it_is_then_played(tmp_path: Path) -> None:
     assert len(transfer("gen-env", tested, tmp_path / "a.db")["train"].seeds) == 10
 
 
-def test_wrong_experiments(tmp_path: Path) -> None:
+def test_wrong_experiments_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="gen-env"):
         transfer("gen_env", CONFIG, tmp_path / "a.db")
     for setup, sources in (("gen-task", ()), ("adapt", ("FakeHouse",))):
@@ -81,7 +81,9 @@ def test_testing_starts_from_the_archive_and_leaves_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_from_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_plays_a_transfer_experiment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["transfer", "gen-adapt", "-e", "Cooking?level=rl-1&split=test&max_steps=5"]
     words += ["-p", "learner", "--seeds", "0", "--train-seeds", "0:2", "--trials", "2"]
     words += ["--workers", "1", "--out", str(tmp_path / "out"), "--json"]

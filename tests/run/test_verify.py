@@ -1,4 +1,4 @@
-"""``gym-memory verify``: what is whole is told so, what a kill left is mended, damage is named."""
+"""``gym-memory verify``: intact folders, removed leftovers of kills, named damage."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def states(folder: Path, **options: bool) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_a_finished_run_is_whole_and_stays_so(run: Path) -> None:
+def test_finished_run_is_intact_and_unchanged(run: Path) -> None:
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
     assert states(run) == {}
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
@@ -80,7 +80,7 @@ def test_a_finished_run_is_whole_and_stays_so(run: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lines", [0, 1])
-def test_remains_of_a_kill_are_removed_and_run_continues(run: Path, lines: int) -> None:
+def test_leftovers_of_a_kill_are_removed_for_resuming(run: Path, lines: int) -> None:
     whole = (run / "episodes.jsonl").read_bytes()
     *kept, first, last = whole.splitlines(keepends=True)
     (run / "episodes.jsonl").write_bytes(b"".join(kept) + first * lines + last[:100])

@@ -1,4 +1,4 @@
-"""What is written is read back equal; what could not be read is refused before."""
+"""Written values are read back equal; unreadable ones are refused before writing."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_an_odd_number_fails_the_episode_in_one_line(part: str, value: str, tmp_
 
 @pytest.mark.parametrize("value", ["no", "none", "nan"])
 @pytest.mark.parametrize("part", ["terminated", "truncated"])
-def test_an_ending_that_is_no_flag_fails_the_episode(part: str, value: str, tmp_path: Path) -> None:
+def test_ending_that_is_not_a_flag_fails_the_episode(part: str, value: str, tmp_path: Path) -> None:
     played(part, value, tmp_path, f"expected {part} as True or False")
 
 

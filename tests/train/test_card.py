@@ -1,4 +1,4 @@
-"""A card says what a run or a training holds, from its own files, and how to use it."""
+"""A card describes a run or a training from its own files, with its use."""
 
 from __future__ import annotations
 

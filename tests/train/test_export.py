@@ -1,4 +1,4 @@
-"""What was played, as Parquet and as a Minari dataset, and back."""
+"""Recorded steps as Parquet and as a Minari dataset, and back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def one_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_rows_hold_what_was_shown_and_its_effect(results: Path) -> None:
+def test_rows_have_observations_and_effects(results: Path) -> None:
     rows = list(step_rows(played(results)))
     for episode in played(results):
         job, recorded = episode.job, episode.rows
@@ -108,7 +108,7 @@ def test_minari_and_back(one_memory: Path, tmp_path: Path, monkeypatch: pytest.M
         export(one_memory, "minari", "gymmemory/cooking-v0")
 
 
-def test_what_cannot_be_exported_is_named(results: Path, tmp_path: Path) -> None:
+def test_unsupported_export_is_named(results: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="format"):
         export(results, "csv")
     with pytest.raises(ResultsError, match="not a results folder"):

@@ -185,7 +185,7 @@ def test_whole_texts_may_go_through_together(
     assert_as_alone(student(method).learner, [0, 5, 3], whole, 1e-3)
 
 
-def test_state_that_was_acted_in_is_not_read_again(
+def test_state_of_an_action_is_not_read_again(
     tiny: LmSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learner = LmLearner(dataclasses.replace(tiny, beta_steps=1))
@@ -230,7 +230,7 @@ def test_a_prompt_keeps_within_its_tokens(tiny: LmSettings) -> None:
     assert len(short.see(long).prompt) == 50
 
 
-def test_resumed_run_is_unbroken_one_and_its_player_plays(tiny: LmSettings, tmp_path: Path) -> None:
+def test_resumed_run_equals_uninterrupted_one_and_plays(tiny: LmSettings, tmp_path: Path) -> None:
     dagger = dataclasses.replace(tiny, beta_steps=20)
     curve = trainer(tmp_path / "whole", dagger, 40).run()
     trainer(tmp_path / "half", dagger, 20).run()

@@ -228,7 +228,7 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_a_client_that_vanishes_leaves_nothing(server: Running, alive: set[int]) -> None:
+def test_disconnected_client_leaves_no_session(server: Running, alive: set[int]) -> None:
     threads = threading.active_count()
     client = subprocess.Popen(
         [sys.executable, "-c", VANISHES, server.url], stdout=subprocess.PIPE, text=True
@@ -300,7 +300,7 @@ def test_package_passes_the_checks_of_openenv() -> None:
     assert "gradio" in page.text
 
 
-def test_what_cannot_be_served_is_named(capsys: Any) -> None:
+def test_unsupported_environment_is_named(capsys: Any) -> None:
     from gym_memory.train.openenv import make_app
 
     with pytest.raises(UnknownNameError, match="level"):

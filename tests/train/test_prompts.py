@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("textworld")
 
 
-def test_step_150_costs_what_step_10_did() -> None:
+def test_prompt_of_step_150_costs_like_step_10() -> None:
     session = Session("TreasureHunt?level=hard&max_steps=160", "arigraph", 200)
     rng = np.random.default_rng(0)
     turn = session.reset(seed=0)
@@ -42,7 +42,7 @@ class Echo:
         return Reply(request.messages[-1]["content"].rpartition("- ")[2].upper())
 
 
-def test_the_policy_asks_with_the_prompt_of_training() -> None:
+def test_policy_uses_the_prompt_of_training() -> None:
     model = Echo()
     policy = PromptedPolicy(model, max_actions=5)
     session = Session("Cooking?level=rl-1", "history")

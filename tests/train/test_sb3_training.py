@@ -78,7 +78,7 @@ def test_stopped_training_continues_where_it_was(tmp_path: Path) -> None:
     assert second.learner.model.num_timesteps == second.steps
 
 
-def test_processes_learn_the_same_and_one_that_ends_loses_little(tmp_path: Path) -> None:
+def test_training_processes_learn_the_same_and_resume(tmp_path: Path) -> None:
     with contextlib.closing(trainer(tmp_path / "processes", 64, vector="subproc")) as run:
         run.listener = lambda steps, row: steps < 20 or _kill(run.learner.model.get_env())
         with pytest.raises(BackendError, match="run the same command again"):

@@ -128,9 +128,7 @@ def test_play_to_the_end_by_keyboard(
     assert len(list(folder.glob("*/config.json"))) == games + 2
 
 
-def test_an_error_looks_like_one_and_another_game_begins(
-    browser: Browser, table: tuple[str, Path]
-) -> None:
+def test_error_is_marked_and_another_game_begins(browser: Browser, table: tuple[str, Path]) -> None:
     browser.open(table[0])
     options = (
         "return [...document.querySelectorAll(`[name=${arguments[0]}] option`)].map((o) => o.value)"
@@ -197,7 +195,7 @@ def test_replay_by_keyboard(browser: Browser, site: str, runs: Path) -> None:
     browser.press(" ")
 
 
-def test_the_map_points_as_the_compass_does(browser: Browser, site: str, runs: Path) -> None:
+def test_map_follows_the_compass(browser: Browser, site: str, runs: Path) -> None:
     browser.open(f"{site}/replay?a={key_of(runs, 'arigraph seed 0')}")
     browser.press("\ue010")
     ways = browser.run(
@@ -354,7 +352,7 @@ def downloaded(browser: Browser, form: str) -> bytes:
 # ---------------------------------------------------------------- one file
 
 
-def test_one_file_needs_nothing_else(browser: Browser, runs: Path, tmp_path: Path) -> None:
+def test_single_file_works_offline(browser: Browser, runs: Path, tmp_path: Path) -> None:
     page = tmp_path / "replay.html"
     recordings = find([runs])
     write_replay([choose(recordings, "none seed 1"), choose(recordings, "arigraph seed 1")], page)
@@ -435,7 +433,7 @@ def violations(browser: Browser, axe: str) -> list[Any]:
     return found
 
 
-def test_axe_finds_what_is_wrong(browser: Browser, site: str, axe: str) -> None:
+def test_axe_detects_faults(browser: Browser, site: str, axe: str) -> None:
     """The check above can fail."""
     browser.open(site)
     browser.run("document.getElementById('filter').removeAttribute('aria-label');"
@@ -478,7 +476,7 @@ def test_notebook_views_are_shown(browser: Browser, runs: Path, tmp_path: Path) 
     assert json.dumps(text)
 
 
-def test_a_run_is_followed_while_it_is_played(browser: Browser, tmp_path: Path) -> None:
+def test_running_run_is_shown_live(browser: Browser, tmp_path: Path) -> None:
     """Rows and figures come in without a reload; the links lead through the episodes."""
     config = RunConfig(
         specs(["Fetch?level=hard&max_steps=90"]),

@@ -17,7 +17,7 @@ from gym_memory.viewer.play import PlayDefaults, PlayedGame
 pytestmark = pytest.mark.slow
 
 
-def test_times_leave_out_what_the_person_took(
+def test_times_leave_out_the_persons_thinking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [0.0]  # it goes on while a person thinks, and then only

@@ -54,7 +54,7 @@ def said(port: int) -> bytes:
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: a\r\n", b"GET / HTTP/1.1\r\nX"])
-def test_half_request_is_left(port: int, begun: bytes) -> None:
+def test_unfinished_request_is_dropped(port: int, begun: bytes) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=600) as client:
         client.sendall(begun)
         with contextlib.suppress(ConnectionError):
@@ -69,14 +69,14 @@ def drip(client: socket.socket) -> None:
         time.sleep(0.1)
 
 
-def test_dripping_header_is_left(port: int) -> None:
+def test_slow_header_is_dropped(port: int) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=600) as client:
         client.sendall(b"GET / HTTP/1.1\r\n")
         with pytest.raises(OSError):  # noqa: PT011 - reset, or a broken pipe
             drip(client)
 
 
-def test_second_half_request_is_left_too(port: int) -> None:
+def test_second_unfinished_request_is_dropped(port: int) -> None:
     with socket.create_connection(("127.0.0.1", port), timeout=600) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         answer = b""
@@ -88,7 +88,7 @@ def test_second_half_request_is_left_too(port: int) -> None:
                 pass
 
 
-def test_many_half_requests_leave_room_for_others(port: int) -> None:
+def test_unfinished_requests_leave_room_for_others(port: int) -> None:
     """So many that a server without a limit would have no file left to open."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     clients = []

@@ -60,7 +60,7 @@ def live_at(story: Story, t: int) -> set[Triple]:
 
 
 @pytest.mark.parametrize("memory", SPECS)
-def test_the_story_is_what_the_memory_held_and_recalled(tmp_path: Path, memory: str) -> None:
+def test_story_equals_the_memory_and_its_recalls(tmp_path: Path, memory: str) -> None:
     path = tmp_path / "a.jsonl.gz"
     recalled, graph = [], None
     for env, obs in played(path, memory):
@@ -98,7 +98,7 @@ def test_every_recalled_fact_has_a_reason(tmp_path: Path, memory: str) -> None:
         assert max(paths) == 2  # depth 2: a query, and a name that it led to
 
 
-def test_reasons_ask_no_model_again(server: ScriptedServer) -> None:
+def test_reasons_need_no_new_model_calls(server: ScriptedServer) -> None:
     """Show reasons without new calls of the model, which cost."""
     llm = f"openai?model=scripted&base_url={server.base_url}"
     memory = make_memory("arigraph?recall=semantic&encoder=hash")
@@ -185,7 +185,7 @@ def test_a_lost_episode_and_contents_are_named(tmp_path: Path) -> None:
     assert kinds == {"orange": "holds"}
 
 
-def test_steps_that_were_taken_back_are_left_out(tmp_path: Path) -> None:
+def test_undone_steps_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     env = RecordTrajectory(gym.make(FAKE_ID, memory="arigraph"), str(path), detail=True)
     obs, _ = env.reset(seed=0)
@@ -251,7 +251,7 @@ def test_rows_of_another_kind_are_named() -> None:
         build_story([{"t": 0}])
 
 
-def test_choosing_by_words(tmp_path: Path) -> None:
+def test_words_choose_an_episode(tmp_path: Path) -> None:
     recordings = [
         Recording(str(n), tmp_path, trial, Job("Cooking?level=hard", memory, "planner", seed), None)
         for n, (memory, seed, trial) in enumerate(

@@ -103,7 +103,7 @@ def test_a_page_cannot_name_code_files_or_stores(table: tuple[str, Path]) -> Non
     assert sorted(path.name for path in cwd.iterdir()) == before
 
 
-def test_a_page_may_play_what_the_command_line_gave(table: tuple[str, Path]) -> None:
+def test_page_may_play_the_game_of_the_command(table: tuple[str, Path]) -> None:
     address, cwd = table
     given = start(env=HOUSE, memory="history?window=3")
     (answer,) = talk(address, f"?{urlsplit(address).query}", given)
@@ -123,7 +123,7 @@ def test_view_starts_no_games(tmp_path: Path) -> None:
         assert ask(address, "/talk", Origin=address, **UPGRADE)[0] == 403
 
 
-def test_a_folder_builds_nothing_that_it_names(tmp_path: Path) -> None:
+def test_folder_builds_no_named_component(tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     trap.mkdir()
     with listener() as server:
@@ -158,7 +158,7 @@ def test_a_game_that_cannot_be_made_leaves_no_folder(table: tuple[str, Path]) ->
         time.sleep(0.05)
 
 
-def test_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_body_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "BODY_SECONDS", 0.05)
     sent: list[Any] = []
 

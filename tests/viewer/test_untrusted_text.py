@@ -139,7 +139,9 @@ def test_report_and_runs(browser: Browser, tmp_path: Path) -> None:
     assert "⟨U+202E⟩" in browser.text("#runs tbody")
 
 
-def test_a_policy_forbids_what_escapes(browser: Browser, evil: Path, tmp_path: Path) -> None:
+def test_content_policy_blocks_escaped_scripts(
+    browser: Browser, evil: Path, tmp_path: Path
+) -> None:
     """Were text ever taken for markup, the policy would keep it from running."""
     page = tmp_path / "replay.html"
     write_replay(find([evil]), page)
@@ -211,7 +213,7 @@ def test_foreign_hosts_and_origins_are_refused(site_of_evil: str, evil: Path) ->
         ),
     ],
 )
-def test_nothing_else_is_given(site_of_evil: str, path: str) -> None:
+def test_other_paths_are_refused(site_of_evil: str, path: str) -> None:
     status, _, body = ask(site_of_evil, path)
     assert status == 404
     assert "root:" not in body

@@ -50,7 +50,7 @@ def test_recordings_are_listed(capsys: Any, recorded: Path) -> None:
     assert out.startswith("0: arigraph")
 
 
-def test_lost_games_command_opens_where_two_episodes_part(
+def test_lost_games_command_opens_the_first_difference(
     capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("uvicorn", reason="pip install 'gym-memory[viewer]'")

@@ -68,7 +68,7 @@ def test_ids_are_crc32_so_the_same_everywhere(python) -> None:
     assert {python(code, hashseed=seed) for seed in (1, 2)} == {f"{word_id('apple', 8192)}\n"}
 
 
-def test_pure() -> None:
+def test_encoding_is_pure() -> None:
     first = encode_observation(OBS, SMALL)
     for array in first.values():
         array += 1  # writable, and no part of a cache
@@ -86,7 +86,7 @@ words = st.text(max_size=30)
     triples=st.lists(st.tuples(words, words, words), max_size=5),
     vocabulary=st.sampled_from([2, 3, 1000, 2**24]),
 )
-def test_whatever_comes_is_in_the_space(text, actions, triples, vocabulary) -> None:
+def test_any_observation_is_in_the_space(text, actions, triples, vocabulary) -> None:
     encoding = Encoding(vocabulary, 6, 4, 3, 5, 3, 2, 4, 3)
     obs = {
         **OBS,
@@ -158,7 +158,7 @@ def test_restore_encodes_the_restored_state() -> None:
         ),
     ],
 )
-def test_bad_arguments(sizes: dict[str, Any], message: str) -> None:
+def test_bad_arguments_are_refused(sizes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         make(**sizes)
 

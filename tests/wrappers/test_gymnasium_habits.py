@@ -100,7 +100,7 @@ def test_a_notebook_shows_observation_and_memory() -> None:
     assert "201 live facts; the first 200 of 201 live facts" in memory._repr_html_()
 
 
-def test_free_text_is_a_space_as_gymnasium_has_them() -> None:
+def test_free_text_space_follows_gymnasium() -> None:
     space, other = FreeText(30, seed=0), FreeText(30, seed=0)
     assert {space: "same"}[other] == "same"
     assert space != FreeText(31)
@@ -116,7 +116,7 @@ def test_sb3_on_text_says_which_wrappers_it_needs(wrap) -> None:
         sb3.PPO("MultiInputPolicy", wrap(gym.make(FETCH, memory="none")))
 
 
-def test_a_number_without_an_action_does_what_was_chosen() -> None:
+def test_number_without_an_action_follows_the_setting() -> None:
     def played(invalid: str) -> tuple[IndexActions, int]:
         env = IndexActions(gym.make(FETCH, memory="none"), 32, invalid=invalid)
         _, info = env.reset(seed=0)

@@ -1,4 +1,4 @@
-"""Acting by number: masks, what is dropped and how it is told, odd numbers."""
+"""Acting by number: masks, dropped actions and their report, odd numbers."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ def test_number_without_an_action_is_an_invalid_step() -> None:
 
 
 @pytest.mark.parametrize("action", [-1, 16, 10**12, 1.0, True, "go east", None, np.array([1])])
-def test_what_is_no_number_is_refused(action: object) -> None:
+def test_action_that_is_not_a_number_is_refused(action: object) -> None:
     env = make()
     env.reset(seed=0)
     with pytest.raises(InvalidArgumentError, match=r"expected an action as an int in \[0, 16\)"):
         env.step(action)  # type: ignore[arg-type]
 
 
-def test_dropped_actions_are_told() -> None:
+def test_dropped_actions_are_reported() -> None:
     whole, _ = gym.make(FAKE_ID, memory="history").reset(seed=0)
     env = make(4)
     obs, info = env.reset(seed=0)
@@ -92,7 +92,7 @@ def test_dropped_actions_are_told() -> None:
     assert obs in env.observation_space
 
 
-def test_lists_them_where_the_environment_does_not() -> None:
+def test_wrapper_lists_actions_that_environment_does_not() -> None:
     shown, _ = make().reset(seed=0)
     obs, info = make(valid_actions=False).reset(seed=0)
     assert obs["valid_actions"] == shown["valid_actions"]
@@ -125,7 +125,7 @@ def test_restore_numbers_the_restored_state() -> None:
 
 
 @pytest.mark.parametrize("max_actions", [0, -3, 2.0, True, "many"])
-def test_bad_max_actions(max_actions: object) -> None:
+def test_bad_max_actions_are_refused(max_actions: object) -> None:
     with pytest.raises(InvalidArgumentError, match="expected max_actions as an int >= 1, got"):
         IndexActions(gym.make(RAW_ID), max_actions)  # type: ignore[arg-type]
 

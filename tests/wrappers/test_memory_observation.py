@@ -1,4 +1,4 @@
-"""The wrapper that owns the memory: who is called when, focus, lifetimes, info, make_env."""
+"""The wrapper that owns the memory: order of calls, focus, lifetimes, info, make_env."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_memory.wrappers import MemoryObservation
 
 
 class Diary(Memory):
-    """Writes down every call; keeps its trials."""
+    """A memory that records every call and keeps its trials."""
 
     name: ClassVar[str] = "diary"
     lifetimes: ClassVar[dict[str, Lifetime]] = {"calls": "forever"}
@@ -159,7 +159,7 @@ def test_snapshot_holds_memory_focus_and_open_episode(env: MemoryObservation) ->
     assert diary(env).calls[3][0] == "end"
 
 
-def test_what_the_policy_may_see_never_holds_the_oracle() -> None:
+def test_policy_never_sees_the_oracle() -> None:
     env = gym.make(FAKE_ID, memory="history")
     obs, info = env.reset(seed=0)
     walkthrough = env.get_wrapper_attr("oracle")().walkthrough
@@ -167,12 +167,12 @@ def test_what_the_policy_may_see_never_holds_the_oracle() -> None:
 
 
 @pytest.mark.parametrize("budget", [-1, 2.5, True, "many"])
-def test_bad_budget(budget: object) -> None:
+def test_bad_budget_is_refused(budget: object) -> None:
     with pytest.raises(InvalidArgumentError, match="expected a token budget"):
         gym.make(FAKE_ID, memory="history", budget=budget)
 
 
-def test_bad_memory() -> None:
+def test_bad_memory_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'history'"):
         gym.make(FAKE_ID, memory="histroy")
     with pytest.raises(UnknownNameError, match="Did you mean 'window'"):
@@ -181,7 +181,7 @@ def test_bad_memory() -> None:
         MemoryObservation(gym.make(RAW_ID), memory=Diary())  # type: ignore[arg-type]
 
 
-def test_bad_environment_parameter() -> None:
+def test_bad_environment_parameter_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean 'memory'"):
         gym.make(FAKE_ID, memry="history")
     with pytest.raises(UnknownNameError, match="Did you mean 'max_steps'"):

@@ -72,13 +72,13 @@ def test_other_actions_pass_through() -> None:
         assert one[4]["moves"] == other[4]["moves"]
 
 
-def test_names_as_people_write_them() -> None:
+def test_place_names_ignore_case_and_articles() -> None:
     env = made()
     do(env, *TO_PANTRY)
     assert env.step("go to the Hall")[4]["navigate_moves"] == ("go west",)
 
 
-def test_stops_when_blocked() -> None:
+def test_walk_stops_when_blocked() -> None:
     """A door that was shut behind the memory's back stops the walk at the door."""
     env = made()
     do(env, *TO_PANTRY, "go west", "go west")
@@ -97,7 +97,7 @@ def test_stops_when_blocked() -> None:
     assert info["moves"] == 6
 
 
-def test_stops_when_something_new_appears() -> None:
+def test_walk_stops_at_something_new() -> None:
     for stop, moves in ((True, ("go east",)), (False, ("go east", "go east"))):
         env = made(stop)
         do(env, *TO_PANTRY, "go west", "go west")
@@ -111,7 +111,7 @@ def test_stops_when_something_new_appears() -> None:
     assert len(env.step("go to pantry")[4]["navigate_moves"]) == 2
 
 
-def test_stops_when_the_episode_ends() -> None:
+def test_walk_stops_at_the_end() -> None:
     env = made(max_steps=5)
     do(env, *TO_PANTRY, "go west", "go west")
     obs, _, terminated, truncated, info = env.step("go to pantry")
@@ -144,7 +144,7 @@ def test_without_listed_actions() -> None:
     assert env.step("go to hall")[4]["navigate_moves"] == ("go west",)
 
 
-def test_by_number() -> None:
+def test_numbered_actions_include_places() -> None:
     env = IndexActions(made(), 40)
     obs, _ = env.reset(seed=0)
     for action in TO_PANTRY:
@@ -166,7 +166,7 @@ def test_snapshot_and_restore() -> None:
     assert second[4]["moves"] == first[4]["moves"]
 
 
-def test_needs_a_graph() -> None:
+def test_navigate_needs_a_graph() -> None:
     with pytest.raises(InvalidArgumentError, match="graph"):
         Navigate(gym.make(FAKE_ID, memory="history"))
     with pytest.raises(InvalidArgumentError, match="MemoryObservation"):
@@ -176,7 +176,7 @@ def test_needs_a_graph() -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("textworld") is None, reason="needs textworld")
-def test_in_a_real_house() -> None:
+def test_walks_reach_every_visited_place() -> None:
     """Walk the winning walkthrough of a real game, then go to every place that was visited."""
     env = Navigate(gym.make("gym_memory/Cooking-v0", level="hard", max_steps=400))
     env.reset(seed=0)

@@ -1,4 +1,4 @@
-"""The prompt: what is in it, in which order, what is left out and how it is told."""
+"""The prompt: its parts, their order, and omissions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_empty_parts_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(("limit", "listed"), [(None, 3), (3, 3), (2, 2), (1, 1), (0, 0)])
-def test_unlisted_actions_are_told(limit: int | None, listed: int) -> None:
+def test_prompt_counts_unlisted_actions(limit: int | None, listed: int) -> None:
     prompt = render_prompt(OBS, max_actions=limit)
     assert prompt.count("\n- ") == listed
     assert (f"({3 - listed} more are not listed)" in prompt) == (0 < listed < 3)
@@ -64,7 +64,7 @@ def test_observation_is_text_and_actions_stay_text() -> None:
     assert "-= Study =-" in obs
 
 
-def test_needs_no_memory() -> None:
+def test_prompt_needs_no_memory() -> None:
     obs, _ = PromptObservation(gym.make(RAW_ID)).reset(seed=0)
     assert "What you remember" not in obs
 
@@ -85,6 +85,6 @@ def test_restore() -> None:
         ({"max_actions": True}, "expected max_actions as an int >= 0, got True"),
     ],
 )
-def test_bad_arguments(kwargs: dict, message: str) -> None:
+def test_bad_arguments_are_refused(kwargs: dict, message: str) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         PromptObservation(gym.make(RAW_ID), **kwargs)

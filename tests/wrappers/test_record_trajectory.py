@@ -1,4 +1,4 @@
-"""Recording: rows of what was seen, appending, taking back, and surviving a kill."""
+"""Recording: rows, appending, undoing, and surviving a kill."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def win(env: gym.Env[Any, Any], seed: int) -> list[tuple[dict, float, bool, bool
     return [env.step(action) for action in env.get_wrapper_attr("oracle")().walkthrough]
 
 
-def test_rows(path: str) -> None:
+def test_rows_have_the_recorded_fields(path: str) -> None:
     env = make(path, valid_actions=True, memory=True)
     first, _ = env.reset(seed=1)
     obs, *_ = env.step("go south")
@@ -117,7 +117,7 @@ def test_any_gzip_program_reads_a_closed_file(path: str) -> None:
         assert [json.loads(line) for line in file] == list(read_rows(path))
 
 
-def test_appends_and_numbers_on(path: str) -> None:
+def test_recorder_appends_and_continues_numbers(path: str) -> None:
     for seed in range(3):
         env = make(path)
         win(env, seed)
@@ -138,7 +138,7 @@ def test_same_bytes_for_the_same_play(tmp_path) -> None:
     assert contents[0] == contents[1]
 
 
-def test_odd_actions_are_recorded_as_they_were(path: str) -> None:
+def test_odd_actions_are_recorded_unchanged(path: str) -> None:
     odd = ["", "x" * 10_000, "go east then go west\nlook", "🗝️ nehmen", "\ud83d", "\x00\x1b"]
     env = make(path)
     env.reset(seed=0)
@@ -150,7 +150,7 @@ def test_odd_actions_are_recorded_as_they_were(path: str) -> None:
     assert not any(row["is_action_valid"] for row in list(read_rows(path))[1:])
 
 
-def test_steps_taken_back_are_left_out(path: str) -> None:
+def test_undone_steps_are_left_out(path: str) -> None:
     env = make(path)
     env.reset(seed=0)
     env.step("open wooden door")
@@ -193,7 +193,7 @@ def test_will_not_append_to_another_kind_of_file(tmp_path, content: bytes) -> No
     assert path.read_bytes() == content
 
 
-def test_where_nothing_can_be_written(tmp_path) -> None:
+def test_unwritable_path_is_reported(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     for bad in (tmp_path, tmp_path / "file" / "rows"):
         with pytest.raises(ResultsError, match="cannot record to"):
@@ -244,7 +244,7 @@ def test_a_killed_recording_is_read_and_continued(path: str, steps: int) -> None
         assert len(file.readlines()) == len(rows) + len(episodes[-1].steps)
 
 
-def test_costs_little(path: str) -> None:
+def test_recording_costs_little(path: str) -> None:
     """Recording a row makes fewer calls than a step of a real game."""
     env = make(path, valid_actions=True)
     plain = gym.make(FAKE_ID, memory="history", max_steps=20)
@@ -270,7 +270,7 @@ def test_bad_arguments(kwargs: dict[str, Any], message: str) -> None:
         RecordTrajectory(gym.make(RAW_ID), **kwargs)
 
 
-def test_goes_below_the_numbering() -> None:
+def test_recorder_belongs_below_the_numbering() -> None:
     with pytest.raises(InvalidArgumentError, match="put it below IndexActions"):
         RecordTrajectory(IndexActions(gym.make(RAW_ID), 5), "x")  # type: ignore[arg-type]
 

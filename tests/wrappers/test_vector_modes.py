@@ -103,7 +103,7 @@ COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.d
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("wrap", [lambda env: env, IndexActions], ids=["text", "numbers"])
-def test_copy_in_play_goes_on_as_the_original(
+def test_copy_in_play_continues_like_the_original(
     wrap: Callable[[Any], Any], copied: Callable[[Any], Any]
 ) -> None:
     env = wrap(stack())

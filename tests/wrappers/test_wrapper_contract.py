@@ -1,4 +1,4 @@
-"""What every wrapper keeps: recorded arguments, rebuilding from the spec, spaces, snapshots."""
+"""The contract of wrappers: recorded arguments, rebuilding from the spec, spaces, snapshots."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_snapshot_and_restore(cls, build) -> None:
 
 
 @all_wrappers
-def test_refuses_what_it_cannot_wrap(cls) -> None:
+def test_unsupported_environment_is_refused(cls) -> None:
     with pytest.raises(InvalidArgumentError, match=f"{cls.__name__}: expected an observation"):
         cls(gym.make("CartPole-v1"), **arguments(cls.__name__, "rows.jsonl.gz"))
     with pytest.raises(InvalidArgumentError, match="expected an environment"):

@@ -1,4 +1,4 @@
-"""The memory ``belief``: what it reads, what it keeps, what it recalls, which weights it takes."""
+"""The memory ``belief``: reading, state, recall, and the weights that it accepts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def room(food: str) -> Step:
 
 
 def random_weights(path: Path, seed: int = 0, relations: int = 3) -> str:
-    """Return an untrained updater whose table of words is empty, as for words never met."""
+    """Return an untrained updater with an empty table of words, as for unseen words."""
     rng = np.random.default_rng(seed)
     sizes = Sizes(relations=relations, rows=64, dim=8, hidden=8)
     arrays = {name: rng.normal(0, 0.5, shape) for name, shape in shapes(sizes).items()}
@@ -65,7 +65,7 @@ def test_names_of_actions_headings_and_lists() -> None:
     assert list(find_names(text, {"potato": 1}, phrases=False)) == ["living room", "leek"]
 
 
-def test_noun_phrases_where_no_actions_are_shown() -> None:
+def test_noun_phrases_are_names_without_listed_actions() -> None:
     step = Step(0, "You see a raw carrot and an old lamp.")
     assert new_names(step, {"you": 0, "carrot": 1}) == ["old lamp"]
     assert new_names(step._replace(valid_actions=("take carrot",)), {"you": 0}) == ["carrot"]
@@ -90,7 +90,7 @@ def test_any_text_can_be_read(text: str, most: int) -> None:
         end = mention.end
 
 
-def test_a_step_in_arrays() -> None:
+def test_step_becomes_arrays() -> None:
     names = ["you", *new_names(room("leek"), {"you": 0})]
     index = {name: i for i, name in enumerate(names)}
     assert set(names) == {"you", "east", "leek", "fridge", "knife", "counter", "kitchen"}
@@ -109,8 +109,8 @@ def test_a_step_in_arrays() -> None:
 # ---------------------------------------------------------------- what is kept
 
 
-def test_names_never_met_are_all_alike(tmp_path: Path) -> None:
-    """Another food in its place makes the very same belief."""
+def test_unknown_names_are_treated_alike(tmp_path: Path) -> None:
+    """Another food in its place gives the same belief."""
     weights = random_weights(tmp_path / "w")
     one, two = begun(weights), begun(weights)
     for memory, food in ((one, "leek"), (two, "papaya")):
@@ -121,7 +121,7 @@ def test_names_never_met_are_all_alike(tmp_path: Path) -> None:
     assert one.strengths.std() > 0.01
 
 
-def test_only_what_a_step_names_changes() -> None:
+def test_step_changes_only_edges_of_named_nodes() -> None:
     memory = begun()
     memory.observe(room("leek"))
     before = memory.strengths
@@ -150,7 +150,7 @@ def test_strengths_stay_in_0_to_1_as_float16() -> None:
     assert edges.shape == (len(memory.names),) * 2 + (memory.weights.sizes.relations,)
 
 
-def test_the_name_not_met_for_longest_gives_way(tmp_path: Path) -> None:
+def test_new_name_replaces_the_least_recent_one(tmp_path: Path) -> None:
     memory = begun(random_weights(tmp_path / "w"), nodes=8)
     for t in range(12):
         memory.observe(Step(t, "", f"take thing{t} from shelf"))
@@ -180,8 +180,8 @@ def holding(table: np.ndarray, weights: str, **arguments: object) -> Belief:
     return memory
 
 
-def test_what_stands_out_is_recalled(tmp_path: Path) -> None:
-    """State a relation to all others once, of the name itself."""
+def test_recall_has_edges_that_stand_out(tmp_path: Path) -> None:
+    """State a relation to all others once, as one of the name itself."""
     edges = np.zeros((5, 5, 3), dtype=np.float32)
     edges[:, 3, 0] = 1.0  # all of them to c
     edges[1, 2, 0] = 0.6  # a to b
@@ -197,7 +197,7 @@ def test_what_stands_out_is_recalled(tmp_path: Path) -> None:
     assert few.triples == recall.triples[:1]
 
 
-def test_the_recall_has_some_of_every_relation(tmp_path: Path) -> None:
+def test_recall_has_edges_of_every_relation(tmp_path: Path) -> None:
     edges = np.random.default_rng(0).uniform(0.5, 1.0, (6, 6, 3))
     shown = holding(edges, random_weights(tmp_path / "w"), edges=4).recall(Cue(""), 1000).triples
     for relation in ("belief 1", "belief 2", "belief 3"):
@@ -225,7 +225,7 @@ def test_shipped_weights_are_small_and_state_their_training() -> None:
     assert weights.about["config"]["envs"]
 
 
-def test_they_are_in_the_safetensors_format() -> None:
+def test_weights_are_in_the_safetensors_format() -> None:
     safetensors = pytest.importorskip("safetensors")
     with safetensors.safe_open(DEFAULT_WEIGHTS, framework="numpy") as file:
         assert set(file.keys()) == set(load_weights().arrays)
@@ -234,7 +234,7 @@ def test_they_are_in_the_safetensors_format() -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not weights at all", b"\x02\0\0\0\0\0\0\0{}"])
-def test_wrong_weights(content: bytes | None, tmp_path: Path) -> None:
+def test_wrong_weights_are_refused(content: bytes | None, tmp_path: Path) -> None:
     path = tmp_path / "weights"
     if content is not None:
         path.write_bytes(content)
@@ -262,7 +262,7 @@ def test_a_state_of_other_weights_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments", [{"edges": 0}, {"nodes": 3}, {"threshold": 2}, {"threshold": "x"}, {"weights": 3}]
 )
-def test_wrong_arguments(arguments: dict[str, object]) -> None:
+def test_wrong_arguments_are_refused(arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidArgumentError):
         Belief(**arguments)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Pretraining the memory ``belief`` on the fake house: it learns, resumes, and says so."""
+"""Pretraining the memory ``belief`` on the fake house: learning, resuming, and reports."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def pretrainer(
 # ---------------------------------------------------------------- the corpus
 
 
-def test_what_was_played_is_not_played_again(recordings: list[Path]) -> None:
+def test_recorded_episodes_are_not_played_again(recordings: list[Path]) -> None:
     times = [path.stat().st_mtime_ns for path in recordings]
     again = play(recordings[0].parent, [ENV], ["random"], range(8))
     assert again == recordings
     assert [path.stat().st_mtime_ns for path in again] == times
 
 
-def test_an_episode_in_arrays(corpus: list[Episode]) -> None:
+def test_episode_becomes_arrays(corpus: list[Episode]) -> None:
     episode = corpus[0]
     assert episode.names[0] == "you"
     assert {"hall", "kitchen"} & set(episode.names)
@@ -74,13 +74,13 @@ def test_an_episode_in_arrays(corpus: list[Episode]) -> None:
     assert episode.named[0, hall] == 1
 
 
-def test_an_episode_ends_where_it_has_too_many_names() -> None:
+def test_episode_with_too_many_names_is_cut() -> None:
     steps = [Step(t, "", f"take thing{t}") for t in range(9)]
     assert prepare("game", steps, 64).names == ("you", *(f"thing{t}" for t in range(9)))
     assert len(prepare("game", steps, 5).known) == 4
 
 
-def test_words_beside_names(corpus: list[Episode]) -> None:
+def test_words_beside_names_are_counted(corpus: list[Episode]) -> None:
     words = common_words(corpus, 40)
     assert {"closed", "contains", "carrying"} & set(words)
     assert not {"kitchen", "the", "and"} & set(words)
@@ -89,7 +89,7 @@ def test_words_beside_names(corpus: list[Episode]) -> None:
 # ---------------------------------------------------------------- learning
 
 
-def test_playing_computes_what_training_computes(
+def test_numpy_updater_equals_the_torch_updater(
     corpus: list[Episode], recordings: list[Path], tmp_path: Path
 ) -> None:
     trainer = pretrainer(corpus, corpus[:2], tmp_path, rounds=2)
@@ -113,7 +113,7 @@ def test_playing_computes_what_training_computes(
     assert memory.strengths.max() > 0.05
 
 
-def test_it_learns_to_tell_what_comes_in_unseen_games(
+def test_training_predicts_observations_of_unseen_games(
     corpus: list[Episode], unseen: list[Episode], tmp_path: Path
 ) -> None:
     trainer = pretrainer(corpus, unseen, tmp_path, rounds=24, measure_every=24)
@@ -123,7 +123,7 @@ def test_it_learns_to_tell_what_comes_in_unseen_games(
     assert row["accuracy"] > max(before["accuracy"], row["chance"]) + 0.15
 
 
-def test_stopped_run_ends_with_weights_of_an_unbroken_one(
+def test_stopped_run_ends_with_weights_of_uninterrupted_one(
     corpus: list[Episode], unseen: list[Episode], tmp_path: Path
 ) -> None:
     pretrainer(corpus, unseen, tmp_path / "whole").run()
@@ -146,13 +146,15 @@ def test_a_folder_of_another_run_is_refused(
         pretrainer(corpus, unseen, tmp_path, rounds=1, seed=1).run()
 
 
-def test_too_few_episodes(corpus: list[Episode], unseen: list[Episode], tmp_path: Path) -> None:
+def test_too_few_episodes_are_refused(
+    corpus: list[Episode], unseen: list[Episode], tmp_path: Path
+) -> None:
     with pytest.raises(InvalidArgumentError, match="batch=4"):
         pretrainer(corpus[:3], unseen, tmp_path)
 
 
 @pytest.mark.parametrize("wrong", [{"relations": 0}, {"candidates": 1}, {"remember": 2}])
-def test_wrong_settings(wrong: dict[str, Any]) -> None:
+def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgumentError):
         PretrainSettings(**wrong)
 

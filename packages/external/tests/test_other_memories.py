@@ -60,7 +60,7 @@ def ask(memory: Memory, budget: int = 200) -> str:
     return memory.recall(Cue("Where is the chest?", "open the chest"), budget).text
 
 
-def test_the_store_finds_what_was_seen(kind: Any) -> None:
+def test_store_finds_seen_facts(kind: Any) -> None:
     memory = kind(k=3)
     see(memory)
     text = ask(memory)
@@ -74,7 +74,7 @@ def test_the_store_finds_what_was_seen(kind: Any) -> None:
     assert ask(again) == text, "the same steps recall the same in a fresh store"
 
 
-def test_a_state_fork_and_episode_are_exact(kind: Any) -> None:
+def test_state_fork_and_episode_are_exact(kind: Any) -> None:
     memory = kind()
     see(memory, TEXTS[:1])
     before, text, twin = memory.snapshot(), ask(memory), memory.fork()

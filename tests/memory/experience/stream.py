@@ -1,4 +1,4 @@
-"""Episodes to feed a memory of experience with, and what it holds then."""
+"""Episodes for a memory of experience, and its items."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def made(spec: str, **settings: Any) -> Any:
 
 
 def begin(memory: ExperienceMemory, goal: str, id: str = "") -> str:
-    """Begin an episode; return what is recalled at its start."""
+    """Begin an episode; return the recall at its start."""
     memory.begin(Task(id or f"house/{goal}", goal, "alfworld"), 0)
     (first,) = steps(goal, LOST, ())
     memory.observe(first)
@@ -72,7 +72,7 @@ def play(
     actions: Sequence[str] = WAY,
     id: str = "",
 ) -> str:
-    """Play an episode; return what is recalled at its start."""
+    """Play an episode; return the recall at its start."""
     text = begin(memory, goal, id)
     for step in steps(goal, outcome, actions)[1:]:
         memory.observe(step)

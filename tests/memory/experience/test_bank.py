@@ -103,7 +103,7 @@ def test_lessons_by_rules() -> None:
 
 
 @pytest.mark.parametrize("spec", MEMORIES)
-def test_what_is_learnt_is_shown_credited_and_traced(spec: str) -> None:
+def test_learnt_items_are_shown_credited_and_traced(spec: str) -> None:
     memory = made(spec, k=1, inner="none")
     assert play(memory, "put a potato in shelf", LOST) == ""
     play(memory, "put a potato in shelf", WON)
@@ -179,7 +179,7 @@ def test_several_processes_and_a_kill_lose_no_item(tmp_path: Path) -> None:
     assert memory.bank.episode == len(goals)
 
 
-def test_capacity_lets_the_least_useful_go() -> None:
+def test_full_bank_drops_the_least_useful_item() -> None:
     memory = made("exprag?capacity=2")
     for goal in ("a mug", "a pan", "a pot"):
         play(memory, goal, WON)
@@ -201,7 +201,7 @@ def test_capacity_lets_the_least_useful_go() -> None:
         ),
     ],
 )
-def test_what_goes_first_is_what_the_paper_says(
+def test_items_are_dropped_in_the_papers_order(
     spec: str, held: list[tuple[str, float, tuple[str, ...]]], kept: str
 ) -> None:
     memory = made(spec, lifetime="forever")

@@ -16,7 +16,7 @@ GOAL = "put a potato in shelf"
 
 
 @pytest.mark.parametrize("spec", ["memrl", "simutil", "skills?paired=never", "memp"])
-def test_a_model_writes_what_is_shown(spec: str, server: ScriptedServer) -> None:
+def test_items_of_a_model_are_shown(spec: str, server: ScriptedServer) -> None:
     memory = made(spec, llm=OpenAIChat("scripted", server.base_url, retries=0))
     play(memory, GOAL, WON)
     assert "For such a task: move potato 1 to shelf 2." in begin(memory, GOAL)

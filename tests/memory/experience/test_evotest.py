@@ -67,7 +67,7 @@ def test_each_trial_scores_its_guidance_and_makes_a_child() -> None:
     assert nodes(memory)[2].more == (str(child.id),)
 
 
-def test_a_win_freezes_and_a_miss_frees() -> None:
+def test_win_freezes_guidance_and_miss_releases_it() -> None:
     memory = made("evotest")
     trial(memory, 5)
     trial(memory, 20, won=True)
@@ -79,7 +79,7 @@ def test_a_win_freezes_and_a_miss_frees() -> None:
     assert len(nodes(memory)) == 3
 
 
-def test_far_behind_the_best_it_is_played_again() -> None:
+def test_best_guidance_is_replayed_after_a_low_score() -> None:
     memory = made("evotest")
     trial(memory, 60)
     trial(memory, 10)  # exactly 50 behind

@@ -69,7 +69,7 @@ def test_memrl_keeps_the_three_best_of_five() -> None:
     assert memory.shown == [1, 4, 2]
 
 
-def test_memrl_moves_the_value_of_what_was_shown() -> None:
+def test_memrl_moves_the_value_of_shown_items() -> None:
     memory = made("memrl?alpha=0.3&merge=2")
     play(memory, GOAL, WON)
     assert items(memory)[0].utility == 0.0
@@ -98,7 +98,7 @@ def test_memrl_merges_from_ninety_percent_within_an_outcome() -> None:
     assert [item.kind for item in items(memory)] == ["success", "failure"]
 
 
-def test_memrl_explores_by_chance_that_can_be_repeated() -> None:
+def test_memrl_explores_with_a_seed() -> None:
     def shown(spec: str) -> list[list[int]]:
         memory = seeded(spec, *[f"mug {w}" for w in "abcdef"])
         return [memory.shown for n in range(6) if begin(memory, "mug a", str(n)) is not None]
@@ -156,7 +156,7 @@ def test_simutil_scores_as_in_the_paper() -> None:
     ), "of one count the logarithm is 0"
 
 
-def test_simutil_drops_what_is_less_similar_than_two_fifths() -> None:
+def test_simutil_drops_items_below_similarity_two_fifths() -> None:
     memory = seeded("simutil", "a b c d e f", "a b", uses=1)
     begin(memory, "a b g h")  # cosines of .41 and .71
     assert memory.shown == [2, 1]
@@ -266,7 +266,7 @@ def test_skills_write_one_a_kind_for_hard_goals_only() -> None:
     assert len(items(memory)) == known + 1, "only the count of episodes with skills is new"
 
 
-def test_a_step_skill_comes_back_where_the_error_was() -> None:
+def test_step_skill_is_recalled_where_the_error_was() -> None:
     memory = made("skills?paired=never&k=1&least=0.3")
     play(memory, GOAL, LOST)
     begin(memory, "wholly other words")
@@ -364,7 +364,7 @@ def test_exprag_shows_input_output_and_feedback() -> None:
     assert "Final score: 100 of 100." in shown
 
 
-def test_exprecent_shows_the_last_whatever_their_goals() -> None:
+def test_exprecent_shows_the_last_episodes_of_any_goal() -> None:
     memory = made("exprecent?k=2")
     for goal in ("a mug", "a pan", "a pot"):
         play(memory, goal, WON)

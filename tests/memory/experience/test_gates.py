@@ -28,7 +28,7 @@ def lessons(memory: Memory, goal: str = GOAL) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("how", ["actions", "world", "raw"])
-def test_text_is_spoilt_and_the_memory_is_not(how: str) -> None:
+def test_placebo_corrupts_text_and_not_the_memory(how: str) -> None:
     honest, other = make_memory(SPEC), spoilt(how)
     for memory in (honest, other):
         play(memory, GOAL, WON)  # type: ignore[arg-type]
@@ -117,7 +117,7 @@ def test_a_held_out_win_writes_no_item() -> None:
     assert memory.bank.coverage(1) == 1.0, "all goals have the same script"
 
 
-def test_an_outcome_without_a_win_is_no_success() -> None:
+def test_outcome_without_a_win_is_not_a_success() -> None:
     memory = made("memrl")
     play(memory, GOAL, Outcome(3.0, 0.0, None, None, False, 3))
     (item,) = items(memory)

@@ -107,7 +107,7 @@ def test_attempts_are_contrasted_once_there_are_enough() -> None:
     assert len(items(memory)) == 2, "the next attempts are held again"
 
 
-def test_all_failures_give_what_the_best_had_refused() -> None:
+def test_failures_give_the_refused_action_of_the_best() -> None:
     memory = parallel(3)
     for actions in (("wait", "wait", "wait", "look", "go"), DETOUR, ("jump", *DETOUR)):
         play(memory, GOAL, LOST, actions)
@@ -138,7 +138,7 @@ def test_fewer_attempts_count_after_one_at_another_task() -> None:
     assert runs(items(memory)[2]) == [(3, False)]
 
 
-def test_one_attempt_gives_what_it_gives_without_scaling() -> None:
+def test_single_attempt_equals_play_without_scaling() -> None:
     single, plain = parallel(1), made("reasoningbank")
     for memory in (single, plain):
         play(memory, GOAL, LOST, DETOUR)
@@ -197,7 +197,7 @@ def test_an_attempt_is_shown_to_the_next_one() -> None:
     assert ORDER in shown
 
 
-def test_quotes_of_the_game_are_no_advice() -> None:
+def test_quotes_of_the_game_are_not_advice() -> None:
     memory = sequential()
     begin(memory, GOAL)
     memory.observe(Step(1, 'A sign: "go north" and "go south".', "look"))
@@ -211,7 +211,7 @@ def test_quotes_of_the_game_are_no_advice() -> None:
 
 
 @pytest.mark.parametrize("scaling", ["parallel", "sequential"])
-def test_state_within_attempts_goes_on_to_the_same_items(scaling: str) -> None:
+def test_state_between_attempts_leads_to_the_same_items(scaling: str) -> None:
     memory = made("reasoningbank", scaling=scaling)
     play(memory, GOAL, LOST, DETOUR)
     play(memory, GOAL, LOST, ("wait", "wait"))

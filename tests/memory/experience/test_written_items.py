@@ -39,7 +39,7 @@ def trace(*steps: tuple[str, str, float]) -> list[Step]:
     return found
 
 
-def test_reasoningbank_names_the_refused_action_and_what_helped() -> None:
+def test_reasoningbank_names_the_refused_action_and_the_remedy() -> None:
     steps = trace(("open box 1", "It is locked.", 0), ("look", "A hall.", 0),
                   ("open box 1", "It is locked.", 0), ("unlock box 1", "Click.", 0),
                   ("open box 1", "It is open now.", 0))  # fmt: skip
@@ -139,7 +139,7 @@ def test_removal_takes_three_from_list_that_is_five_over() -> None:
     assert edit_rules(rules, [("REMOVE", 1, "")], 20)[-1] == ExpelRule("0.", 1, 0)
 
 
-def test_guards_of_expel() -> None:
+def test_expel_guards_its_operations() -> None:
     rules = [ExpelRule("Look.", 2), ExpelRule("Go.", 2)]
     # An EDIT that contains a rule agrees with that rule, whatever its number.
     assert counters(edit_rules(rules, [("EDIT", 2, "First: Look.")], 20)) == {"Look.": 3, "Go.": 2}
@@ -233,7 +233,7 @@ def test_bullets_of_similarity_nine_tenths_merge_into_the_first() -> None:
     assert [item.goal for item in items(memory)] == [goals[0], goals[1], goals[3]]
 
 
-def test_the_best_bullets_are_shown_where_not_all_fit() -> None:
+def test_best_bullets_are_shown_if_not_all_fit() -> None:
     memory = made("playbook", inner="none")
     for text, harmful in (("find the lamp", 4), ("eat the lamp", 0), ("find the key", 1)):
         memory.bank.add(Item(text, text, more=("1", str(harmful))))
@@ -254,7 +254,7 @@ def stream(memory: Any, chance: int = 0) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_model_writes_and_the_rules_stand_ready(name: str) -> None:
+def test_model_writes_and_rules_replace_failed_calls(name: str) -> None:
     with ScriptedServer(faults=Faults(["", "500", ""])) as server:
         model = OpenAIChat("scripted", server.base_url, retries=0, backoff=0.01)
         more = {} if name == "amem" else {"inner": "none"}
@@ -272,7 +272,7 @@ def test_a_model_writes_and_the_rules_stand_ready(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES[:-1])
-def test_a_store_holds_what_the_object_holds(name: str, tmp_path) -> None:
+def test_store_equals_the_object(name: str, tmp_path) -> None:
     path = str(tmp_path / "items.db")
     kept, own = made(name, lifetime="forever", store=path), made(name, lifetime="forever")
     for memory in (kept, own):
@@ -316,7 +316,7 @@ def test_a_step_makes_at_most_five_calls_an_item(name: str) -> None:
 # --- EvoTest and A-MEM have files of their own: test_evotest.py, test_amem.py -------------------
 
 
-def test_outcomes_that_nobody_states_are_failures() -> None:
+def test_unknown_outcomes_are_failures() -> None:
     memory = made("workflows")
     play(memory, "put potato in shelf", Outcome(0.0, 0.0, 0.0, False, False, 3))
     assert items(memory) == []
