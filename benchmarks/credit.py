@@ -1,18 +1,19 @@
-"""Measure what items of experience are worth by leaving each out, and how far rules are from it.
+"""Measure the worth of items of experience by leaving each out, and the errors of rules.
 
 Two worlds, in several orders: households of ALFWorld and tasks of Cooking. The first third of a
 stream is demonstrated by the walkthrough; then the scripted learner plays, and each lesson shown is
-left out in a replay with the same policy, seed and engine. The worth is the score with it less the
+left out in a replay with the same policy, seed and engine. The worth is the score with it minus the
 score without it. The true worth of an item is the mean over the episodes that showed it.
 
 The first table compares published rules with the worth of the same items; each rule sees the
 outcome of every episode that showed an item. The second compares memories whose values follow the
-outcome (``rule``) with the same memories whose values follow the worth (``exact``): what any credit
-assignment could gain. Gains are paired by task and order, with 95 % intervals over tasks.
+outcome (``rule``) with the same memories whose values follow the worth (``exact``): an upper bound
+for the gain by credit assignment. Gains are paired by task and order, with 95 % intervals over
+tasks.
 
-What these numbers do not say: the learner draws chances, so a replay also differs by what it draws
-after the item is missing. Worths are exact for this policy and seed, and noisy as a property of the
-item. Rules wrote the items.
+Limits: the learner draws random numbers, so a replay also differs in its draws after the item is
+missing. Worths are exact for this policy and seed, but noisy as a property of the item. Rules wrote
+the items.
 
 Run in the root of the repository::
 

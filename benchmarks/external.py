@@ -2,17 +2,16 @@
 
 Every memory plays the same seeds with the same planner and budget. `mem0`, `graphiti` and `langmem`
 are the authors' packages with their real stores, `amem_package` is a fork of A-MEM's code; the
-scripted server answers their prompts over HTTP by our plain reader. So the numbers show what their
-stores and searches keep of equal facts, and what they cost; a language model would extract better
-or worse.
+scripted server answers their prompts over HTTP by our plain reader. So the numbers measure their
+stores and searches on equal facts, and their cost; a language model would extract better or worse.
 
-The budget is equal, its use is not: `mem0`, `graphiti` and `langmem` show ten sentences by default,
-about a fifth of the budget. None of the four has typed facts for the planner. Their rows are no
-verdict on these systems.
+The budgets are equal, but their use differs: `mem0`, `graphiti` and `langmem` show ten sentences by
+default, about a fifth of the budget. None of the four has typed facts for the planner. So their
+rows do not judge these systems.
 
 The exam plays episodes once, replays them into each memory and counts the questions that a recall
-answers rightly, wrongly, or with what it never saw. The time of a step is in milliseconds of this
-machine and in multiples of `arigraph`'s. It is rough, since waiting for the server and the disk
+answers rightly, wrongly, or with unseen facts. The time of a step is in milliseconds of this
+machine and in multiples of `arigraph`'s. It is rough, because waiting for the server and the disk
 counts.
 
 Run in the root of the repository, with `packages/external` installed::

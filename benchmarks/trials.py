@@ -1,19 +1,19 @@
-"""Measure what lessons are worth: score by trial of a learner that fails at first.
+"""Measure the worth of lessons: score by trial of a learner that fails at first.
 
 Five trials of one task instance, the memory kept; 20 games of the test split a level. The
-learner (``baselines/rules/learner.py``) acts on its observation alone, so what improves
-from trial to trial is what the lessons say. All memories get the same tokens and show the
-present trial in the same way (the full history), so they differ in their lessons alone.
-``placebo`` shows CLIN's lessons with the actions in them exchanged by chance. It plays worse
-than ``history``, for it sends the learner astray; so ``last - history`` in the table is
-the fair measure of what lessons add.
+learner (``baselines/rules/learner.py``) acts on its observation alone, so gains from trial to
+trial come from the lessons. All memories get the same tokens and show the present trial in the
+same way (the full history), so they differ only in their lessons. ``placebo`` shows CLIN's
+lessons with their actions exchanged at random. It plays worse than ``history``, because it
+misleads the learner; so ``last - history`` in the table is the fair measure of the gain by
+lessons.
 
-What these numbers do not say: rules wrote the lessons and a rule-based learner read them, so the
-paper's gap between causal abstractions and free-form advice (6 points with GPT-4) need not show,
-and it does not. Where five trials of chance find little, there is little to learn: on
-TreasureHunt easy (8 games of the train split) nothing changed in five trials, 0.14 to 0.18 with
-CLIN and 0.14 to 0.16 with history. The rules were written on the train split; one game of the
-test split (rl-2, seed 2) was looked into and showed a fault, which was fixed before this run.
+Limits: rules wrote the lessons and a rule-based learner read them, so the paper's gap between
+causal abstractions and free-form advice (6 points with GPT-4) need not appear, and does not. If
+five random trials find little, there is little to learn: on TreasureHunt easy (8 games of the
+train split) nothing changed in five trials, 0.14 to 0.18 with CLIN and 0.14 to 0.16 with
+history. The rules were written on the train split; one game of the test split (rl-2, seed 2)
+was inspected and showed a bug, which was fixed before this run.
 
 Run in the root of the repository; an interrupted run goes on where it stopped::
 

@@ -236,8 +236,8 @@ def _effect(attack: Attack, row: dict[str, Any], free: dict[str, Any]) -> tuple[
 
 _PAGE = """# Poisoned texts
 
-See what each memory does with a text that lies, and with a fact that has changed out of view. Few
-texts are believed; a thing that was moved deceives every memory that keeps where things are.
+How does each memory handle a false text, and a fact that has changed out of view? Few texts are
+believed; a moved thing deceives every memory that keeps places of things.
 
 ![Share of games in which a planted or stale fact is believed](../pictures/poison.svg)
 
@@ -263,7 +263,7 @@ In `{train}`, which has more games:
 ## Stale facts
 
 A thing that the agent has seen is moved out of its view. `trust=seen` cannot help: the fact was
-seen. Only seeing again does.
+seen. Only a new observation helps.
 
 {stale}
 
@@ -282,31 +282,32 @@ With a blank note, `{seen}` loses {lost} against `arigraph`, over {games} games 
 
 - Facts keep who states them: the game itself, or a note, a sign, a speaker. Words neither move the
   agent nor give it things, and never replace what was seen. This holds for every memory.
-- What a step reports without its quotations was seen. The rest is a speaker's, and ends no fact.
+- The report of a step outside quotations counts as seen. The rest belongs to a speaker, and ends no
+  fact.
 - If the goal names a text, such as the cookbook, only such a text has the recipe. The recipe of
   another note is kept as what the note *says*, and no player acts on it.
-- `trust=seen` keeps out of any memory the words of texts and speakers, except of a text that the
+- With `trust=seen` no memory keeps the words of texts and speakers, except those of a text that the
   goal names, such as the cookbook. A goal that names no text may depend on any, so all are trusted.
 - Memories mark a line of the game's text that could pass for one of their records.
 
 ## Limits
 
-- Most memories have few games: read their intervals, or play more by the command.
-- The first eight games were seen while the defences were built, and the last four texts were
-  written with them; in the games of training, game 16 led to one more
-  repair, after which only its text was played again.
-- The policy reads the present observation itself, so it may act on a text while it reads it,
-  whatever the memory; the row `none` shows how much.
+- Most memories have few games: read their intervals, or play more with the command.
+- The first eight games were seen during the development of the defences, and the last four texts
+  were written at that time. In the training games, game 16 led to one more fix, after which only
+  its text was played again.
+- The policy reads the present observation itself, so it may act on a text while reading it, with
+  any memory; the row `none` shows how often.
 - The planner reads facts and records. It does not follow lessons in prose, so memories of lessons
   look safe here. For them, read *recalled*; an agent that follows what it recalls acts on it.
-- Where the goal names no text, every text is believed, its recipe too. A text that it names may
-  lie.
-- By default a note is believed on places, ways and what opens what, unless something else was
-  seen. The hunts of `TreasureHunt` cannot be won otherwise. `trust=seen` is for games whose goal
-  names the text that matters, and where strangers write the others.
-- A text that is not read by an action, and closes its own quotation, reads as the game's report.
-- `trust=seen` knows words by their quotation marks, or because the action reads something. A text
-  that the game shows without either passes, such as the forged steps here: they are *recalled*.
+- If the goal names no text, every text is believed, including its recipe. A text that the goal
+  names may be false.
+- By default a note is believed about places, ways and keys, unless observations contradict it. The
+  hunts of `TreasureHunt` cannot be won otherwise. `trust=seen` is for games whose goal names the
+  relevant text, and in which strangers write the others.
+- A text that is not read by an action, and closes its own quotation, passes for the game's report.
+- `trust=seen` recognises words by quotation marks, or by an action that reads. A text that the game
+  shows without either passes, such as the forged steps here: they are *recalled*.
 - *Acted upon* has a floor for stale facts: the old room may be on the way to another. The memory
   `oracle`, which knows where the thing is, shows it.
 - Letters of other alphabets that look alike are not normalised.
