@@ -185,9 +185,9 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
 
     It must name no thing but those of the action, and not describe it.
     """
-    kinds = set(event.kinds)
     if len(answer) > _MAX_ANSWER_CHARS or _DESCRIBES.match(answer):
         return False
+    kinds = set(event.kinds)
     if kinds & _SHINES and _FAILS.search(answer):
         return False
     if kinds & _DARKENS and _DARK.search(answer):

@@ -92,6 +92,7 @@ from gym_memory.extract.wording import (
     ARE,
     BE,
     BY,
+    CLOSE,
     ENDS_OF_HERE,
     HERE,
     HERE_WORDS,
@@ -448,7 +449,8 @@ _ALL_WAYS_WORDS = frozenset(
 _CARRYING_WORDS = frozenset(phrases("carrying"))
 _AT_SIDE = frozenset(("on", "in", "to"))
 _SIDES = frozenset(("corner", "side", "end", "middle", "left", "right", "rear", "front"))
-_NEAR_WORDS = (frozenset(letter_words(BY + POSED)) | {"half", "hidden"}) - _AT_SIDE
+_NEAR_WORDS = frozenset(phrase.split()[0] for phrase in (*CLOSE, *phrases("posed"), "half"))
+_NEAR_WORDS -= _AT_SIDE
 _WITHIN_WORDS = frozenset(("to", "in", "inside", "on", "under", "underneath", "upon", "from"))
 _HAVING_WORDS = frozenset(("contain", "contains", "hold", "holds", "has"))
 _STATE_WORDS = frozenset(

@@ -70,8 +70,9 @@ def meant(
     if not called:
         return _spelt_otherwise(graph, name)
     words = set(name.split())
-    longer = [other for other in called if words < set(other.split())]
-    shorter = [other for other in called if set(other.split()) < words]
+    parts = {other: set(other.split()) for other in called}
+    longer = [other for other in called if words < parts[other]]
+    shorter = [other for other in called if parts[other] < words]
     if not (longer or shorter):
         return _spelt_otherwise(graph, name)
     near = [o for o in called if o != name and _is_near(around, o, carried=carried)]

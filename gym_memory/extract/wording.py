@@ -8,8 +8,8 @@ from pathlib import Path
 
 from gym_memory.core.text import letter_words
 
-__all__ = ["ARE", "BE", "BY", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE", "ON_IN"]
-__all__ += ["POSED", "SEE", "STOP", "THINGS", "YOU", "either", "phrases"]
+__all__ = ["ARE", "BE", "BY", "CLOSE", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE"]
+__all__ += ["ON_IN", "POSED", "SEE", "STOP", "THINGS", "YOU", "either", "phrases"]
 __all__ += ["word_group"]
 
 _GROUPS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
@@ -57,13 +57,16 @@ HERE_WORDS = frozenset(
 POSED = either("posed")
 BE = r"(?:is|are|has been|have been)"
 LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"
+CLOSE = (
+    *("above", "over", "against", "along", "among", "at", "behind", "below", "beneath", "beside"),
+    *("between", "by", "in front of", "near", "next to"),
+)
 BY = (
-    r"(?:above|over|against|along|among|at|behind|below|beneath|beside|between|by|in front of|near"
-    r"|next to"
+    rf"(?:{'|'.join(CLOSE)}"
     r"|(?:on|in)(?= (?:the|a|one) (?:far |other |near )?(?:corner|side|end|middle))"
     r"|(?:to|on|at)(?= (?:the|your) (?:left|right|rear|front)))"
 )
-"""Prepositions for a thing close to another: *beside the door*."""
+"""Prepositions for a thing close to another, *beside the door*, and with a side, *on the left*."""
 ON_IN = r"(?:on top of|in(?:side)?(?! front of)|on|under(?:neath)?|upon)"
 LEADS = (
     r"(?:leads?|led|goes|runs?|winds?|climbs?|opens?|heads?|descends?|slopes?|continues?|twists?)\b"
