@@ -180,11 +180,22 @@ def _confirmation(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
     return None
 
 
+def _says_done(answer: str, kinds: set[str]) -> bool:
+    """True if an answer is one verb of the same effect as the action, such as *Acquired*."""
+    done = action_event(answer.rstrip(".!")) if answer.rstrip(".!").endswith("ed") else None
+    if done is None or " " in answer:
+        return False
+    found = set(done.kinds)
+    return not kinds.isdisjoint(found | ({"take"} if "gain" in found else set()))
+
+
 def _confirms(draft: Scene, event: Event, answer: str) -> bool:
     """True if an answer confirms an action without a word such as *done*, unless it refuses.
 
     It must name no thing but those of the action, and not describe it.
     """
+    if _says_done(answer, set(event.kinds)):
+        return True
     if len(answer) > _MAX_ANSWER_CHARS or _DESCRIBES.match(answer):
         return False
     kinds = set(event.kinds)

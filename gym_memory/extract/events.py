@@ -340,6 +340,7 @@ def _idle_subject(words: _SentenceWords) -> ClausePart:
             not determined
             or after in _CONJUNCTIONS
             or after in _PREPOSITIONS
+            or after in _DETERMINERS
             or after.endswith("ly")
         )
         if ends and lower[at].endswith(("s", "ed")) and not lower[at].endswith(("ss", "us", "is")):
@@ -447,6 +448,8 @@ def _predicate(words: _SentenceWords, subject: ClausePart, at: int) -> _Clause |
     if found is None:
         return None
     is_base = lower[at] in _BASE_FORMS and lower[at - 1] not in _PERFECT
+    if lower[at] == "light" and subject.text.lower() not in SELVES:
+        return None  # the blade reflects light
     return None if is_base and not _is_plural(subject) else (subject, *found)
 
 
@@ -571,7 +574,7 @@ def _joins_adjectives(lower: list[str], at: int) -> bool:
 def _begins_clause(words: _SentenceWords, at: int) -> bool:
     """True if the word after *and* is a verb, since an object or a particle follows it."""
     verb, after = [*words.lower[at : at + 2], "", ""][:2]
-    goes = after in ("away", "off", "down", "up", "back") and verb.endswith("s")
+    goes = after in ("away", "off", "down", "up", "back")
     return verb not in _DETERMINERS and (
         goes or after in _DETERMINERS | _PRONOUNS | _OBJECT_PRONOUNS
     )

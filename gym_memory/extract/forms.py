@@ -112,6 +112,7 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_rela
 __all__ = ["CARRYING", "DOUBTFUL", "HAVING", "IN_STATE", "FormMatch", "forms_for", "read_state"]
 
 _LETTER = r"[^.,;:!?()\[\]\"\n]"
+_ASIDE = r"(?:, (?:half-)?[a-z]+(?:ed|en|ing)\b[^,]{0,40}(?=,))?"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
     r"|[Ii]n front of (?:you|me)|[Aa]round you),? )?"
@@ -132,7 +133,7 @@ _POSED_HERE = re.compile(
     rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?|{LIE}(?: \w+ed)?)(?: now)? "
     rf"(?:{HERE}\b(?P<aside>"
     r"(?:,(?! and\b)| (?=\w+ing\b|with \w+ \w+(?:ed|ing)\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
-    rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}"
+    rf"|{BY} (?:it\b|(?:{ARTICLE}|his|her|its|their) {NAME})"
     rf"(?:, (?:\w+ing|its|his|her|their)\b[^.!?]*)?){STOP}"
 )
 _FILLS = re.compile(
@@ -145,7 +146,8 @@ _FILLS = re.compile(
 """A large thing here: *a desk dominates the room*."""
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "
-    rf"(?:{ARTICLE} (?:(?! you ){_LETTER})+?|it|them),? (?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
+    rf"(?:{ARTICLE} (?:(?! you ){_LETTER})+?|it|them){_ASIDE},? "
+    rf"(?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
     rf"(?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?)(?: who(?:m|se)? .*)?{STOP}",
     re.IGNORECASE,
 )
@@ -178,7 +180,7 @@ _PLACE_FIRST = re.compile(
     re.IGNORECASE,
 )
 _INSIDE = re.compile(
-    rf"(?:[Ii]nside|(?P<where>[Ii]n|[Ii]nside|[Oo]n) it),? "
+    rf"(?:[Ii]nside|(?P<where>[Ii]n|[Ii]nside|[Oo]n) it){_ASIDE},? "
     rf"(?:(?:is|are|{LIE}|there(?: is| are|'s))|(?:you|I) (?:can )?{SEE}) (?P<items>{THINGS}){STOP}"
     rf"|(?P<shown>{ARTICLE} {THINGS}) (?:is|are|lies?) inside(?: it)?{STOP}"
 )
@@ -315,6 +317,8 @@ def _without_here(text: str) -> str:
 def _read_posed(draft: Scene, found: re.Match[str]) -> bool:
     if events_in(found["items"]):  # the door swings open and a woman stands there
         return False
+    if found.re is _POSED_BY and kind_of_noun(clean_name(found["items"])) == ROOM:
+        return False  # to your left is a kitchen
     if found.re is _FILLS and head_noun(clean_name(found["items"])) in SUBSTANCES:
         return False
     put_here(draft, found["items"], found.start("items"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from gym_memory.core.records import Triple
 from gym_memory.extract.notes.words import CONTAINER, kind_of_noun
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, MEANS, head_noun, nouns
@@ -25,6 +26,7 @@ class Surroundings(Protocol):
     graph: TemporalGraph
     room: str
     left: str
+    moved: dict[str, Triple]
 
     @property
     def text(self) -> str:
@@ -66,6 +68,9 @@ def meant(
     if whole and graph.knows(whole):
         return whole
     noun = head_noun(name)
+    new = [other for other in around.moved if other.endswith(f" {name}")]
+    if len(new) == 1 and not graph.knows(new[0]) and _is_definite(around, name, new[0]):
+        return new[0]  # a thing that this text names first
     called = [other for other in graph.entities_with((noun,)) if noun in nouns(other)]
     if not called:
         return _spelt_otherwise(graph, name)

@@ -106,6 +106,10 @@ _ITEM_SPLIT = re.compile(
     rf"(?=[,|;\s\d])(?:(?:,(?! (?:which|that) )\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}+\))"
     rf"|(?:{_SPACE})?\|\s*|;\s*|(?:^|{_SPACE})\d{{1,2}}\)\s+)"
 )
+_ONE_ITEM = re.compile(
+    r"An? [a-z-]+(?:, [a-z-]+)+(?:, | )[a-z-]+\.?$|[A-Z][\w' -]{1,40}: ?(?:An?|The) "
+)
+"""One thing with adjectives or a description: *A small, portable, stove*, *Tom: A cat*."""
 _HOLDER = re.compile(
     r"(?:it (?:looks|seems|appears) (?:like|as if|that) )?"
     r"(?:(?P<where>on|in|inside|under) |contents of )?(?:the |your )?(?P<place>.+?)"
@@ -377,6 +381,7 @@ def _split(text: str, exits: bool, alone: bool) -> tuple[tuple[str, int], ...]:
     if exits:
         split = _BETWEEN_WAYS if alone and _ONLY_WAYS.fullmatch(text) else _EXIT_SPLIT
     begin, parts = 0, []
+    alone = alone and not (split is _ITEM_SPLIT and _ONE_ITEM.match(text))
     for cut in [*(split.finditer(text) if alone else ()), None]:
         end = cut.start() if cut else len(text)
         part = text[begin:end]

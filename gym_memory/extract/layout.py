@@ -90,6 +90,7 @@ _STOPPED_ITEM = re.compile(
     r"\*?[A-Z][\w'-]*(?: [\w'-]+){0,4}\*?)\. ?"
 )
 """A thing before a full stop in a list."""
+_ARTICLES = ("A ", "An ", "Some ")
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
 _MIN_WRAPPED_CHARS = 45
 """Least characters of a line that may be wrapped, if no stop ends it."""
@@ -137,6 +138,8 @@ _INLINE_LABEL = re.compile(
     r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )
 """A label in a line of sentences, with its value up to the full stop."""
+_DESCRIBES = re.compile(r"An? (?:\w+ ){3,}")
+"""Beginning of a value that describes what the label names: *key: a small key of brass*."""
 _GOAL = re.compile(
     r"(?:(?:your|the|current|main|new) )?(?:tasks?|goals?|objectives?|quests?|mission)",
     re.IGNORECASE,
@@ -299,6 +302,8 @@ def _is_sentence(kind: str, label: str, value: str, line: str) -> bool:
         return True
     if label.startswith("There ") or value[0] in '"“':
         return True
+    if _DESCRIBES.match(value):
+        return True
     if value[-1] == "." and len(value.split()) > _MAX_VALUE_WORDS and label.startswith("The "):
         return True
     return not (label[0].isupper() or label == "$" or _LOWER_CASE_LABELS.match(line))
@@ -368,8 +373,9 @@ def _list(
         body = _trimmed(line.group()[len(mark) :])
         indent = _indent(line)
         marked = mark.strip() != ""
-        stopped = [] if items or marked or not body else _stopped_items(head.kind, body)
-        if stopped and line.start() <= end + 1:
+        stopped = [] if marked or not body else _stopped_items(head.kind, body)
+        alone = len(stopped) == 1 and (not items or body.startswith(_ARTICLES))
+        if stopped and not (items or alone) and line.start() <= end + 1:
             start = line.start() + len(mark)
             items = [LayoutItem(text, start + begin) for begin, text in stopped]
             at += 1
@@ -377,7 +383,7 @@ def _list(
         if (
             not body
             or line.start() - end > (1 if items or head.kind != CARRIED else 2)
-            or _ends_list(head, body, own, len(items), marked=marked, further=indent > own)
+            or _ends_list(head, body, own, len(items), marked=marked or alone, further=indent > own)
         ):
             break
         inner = LABEL.match(body) if _is_divided(body) else None
@@ -439,7 +445,7 @@ def _stopped_items(kind: str, body: str) -> list[tuple[int, str]]:
         return []
     found = list(_STOPPED_ITEM.finditer(body))
     whole = "".join(item[0] for item in found) == body
-    sure = kind != HOLDER or all(item["text"].startswith(("A ", "An ", "Some ")) for item in found)
+    sure = kind != HOLDER or all(item["text"].startswith(_ARTICLES) for item in found)
     return [(item.start(), item["text"].strip("*")) for item in found] if whole and sure else []
 
 

@@ -48,6 +48,8 @@ _MESSAGE_TAG = re.compile(r"^\[[A-Z]{2,12}\] (?=(?:The|You|Your|An?) [^\n]*[.!]$
 """Sort of message in brackets before a sentence: *[ALERT] The gate is closed.*"""
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
 """Thing, of several, that the sentence after it is about."""
+_NAME_IN_BRACKETS = re.compile(r"^\[(?P<name>[A-Z][\w'-]+)\](?= [a-z]+s\b)", re.MULTILINE)
+"""Name in brackets before what somebody does: *[Ann] leaves*."""
 _STAR_BEFORE = re.compile(r"^\*(?=(?:An?|The|Some) [^*\n]*\.$)", re.MULTILINE)
 """Star right before a sentence about somebody here."""
 _ROOM_NUMBER = re.compile(r"[ \t]*\[\d{2,}\]")
@@ -84,7 +86,10 @@ _DIRECTION_KEYS = re.compile(
     r"^[ \t]*(?:[(\[][nsewud][)\]](?:orth|outh|ast|est|p|own)\b[ \t,|/]*){2,}$",
     re.IGNORECASE | re.MULTILINE,
 )
-_REMARK = re.compile(r"^\[(?P<said>[A-Z][^\[\]\n:]*[.!?])\]$", re.MULTILINE)
+_REMARK = re.compile(
+    r"^(?:\[(?P<said>[A-Z][^\[\]\n:]*[.!?])\]|\((?P<aside>You(?:'re| are) [^()\n:]*\.)\))$",
+    re.MULTILINE,
+)
 """A sentence in brackets."""
 _LETTERED = re.compile(
     r"^(?:[A-Z]\w+\n)?(?P<letter>[a-zA-Z$]) - (?=(?:an?|the|some|\d+) )", re.MULTILINE
@@ -104,6 +109,10 @@ _TITLE_WITH_WAYS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A title with the exits of its place: *The Quay [N, W]*."""
+_WAYS_IN_BRACKETS = re.compile(
+    rf"^\( ?(?P<ways>{_ONE_WAY}(?:[, /]+{_ONE_WAY})*) ?\)$", re.IGNORECASE | re.MULTILINE
+)
+"""Exits alone in brackets: *( north )*."""
 _LABEL_AT_END = re.compile(
     r" \[(?<=[\w.!?] \[)(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]\.?$", re.MULTILINE
 )
@@ -228,7 +237,7 @@ LINES = Rewriter(
     (":", [(_SPEAKER_ENDS, _SPEAKER, nothing)]),
     ("\n[", [((), _MESSAGE_TAG, nothing), ((), _LABEL_IN_BRACKETS, _bracketed_label)]),
     ("\n[", [((), _COUNT_OF_EQUALS, nothing), ((), _COUNT_BEFORE, _count_before)]),
-    ("[", [((), _BAR, nothing)]),
+    ("[", [((), _BAR, nothing), ((), _NAME_IN_BRACKETS, lambda found: found["name"])]),
     (": You ", [((), _THING_SAID, nothing)]),
     (" >", [((), _FINAL_PROMPT, nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
@@ -243,9 +252,11 @@ LINES = Rewriter(
     ("]", [
         (("]o", "]O", "]a", "]A", "]e", "]E"), _DIRECTION_KEYS, _direction_keys),
         (("]o", "]O", "]a", "]A", "]e", "]E", "]p"), _DIRECTION_KEY, lambda found: found["letter"]),
-        ((".]", "!]", "?]"), _REMARK, lambda found: found["said"]),
+        ((".]", "!]", "?]"), _REMARK, lambda found: found["said"] or found["aside"]),
     ]),
     (")", [
+        ((".)",), _REMARK, lambda found: found["said"] or found["aside"]),
+        ((), _WAYS_IN_BRACKETS, lambda found: f"Exits: {found['ways']}"),
         ((")o", ")O", ")a", ")A", ")e", ")E"), _DIRECTION_KEYS, _direction_keys),
         ((")o", ")O", ")a", ")A", ")e", ")E", ")p"), _DIRECTION_KEY, lambda found: found["letter"]),
     ]),

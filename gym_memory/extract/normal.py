@@ -61,7 +61,7 @@ def normal(text: str) -> MappedText:
     'Cellar\nHp: 120, M: 85'
     """
     worded = MappedText(_in_sentence_case(text))
-    if _TITLE_BEFORE_SENTENCE.match(worded.text):
+    if "\n" not in text and _TITLE_BEFORE_SENTENCE.match(worded.text):
         worded = worded.replaced(_TITLE_BEFORE_SENTENCE, lambda found: f"{found['title']}\n")
     if "he agent " in text and not _YOU.search(text):
         worded = worded.replaced(_AGENT, _as_you)

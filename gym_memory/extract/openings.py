@@ -42,7 +42,8 @@ OPENS = re.compile(
     rf"| reveals (?P<more>{THINGS})){STOP}"
 )
 REVEALS = re.compile(
-    r"[^.!?:]+?,? (?:revealing|exposing|uncovering|to (?:reveal|expose|show|uncover)) "
+    r"(?:[^.!?:]+?,? (?:revealing|exposing|uncovering|to (?:reveal|expose|show|uncover))"
+    r"|Opening [^.!?:]+ reveals) "
     rf"(?P<items>{THINGS}){STOP}"
 )
 """Sentence about contents that an opening reveals."""
@@ -54,7 +55,7 @@ _MOVES_AWAY = re.compile(
 _DOOR_NOUN = re.compile(r"\b(?:door|gate|hatch|doorway)$")
 _DOOR_ENDINGS = ("door", "gate", "hatch", "doorway")
 REVEALING = frozenset(
-    ("revealing", "exposing", "uncovering", "reveal", "expose", "show", "uncover")
+    ("revealing", "exposing", "uncovering", "reveal", "reveals", "expose", "show", "uncover")
 )
 
 

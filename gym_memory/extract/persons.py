@@ -33,7 +33,7 @@ CALLED_HERE = re.compile(
 )
 BUSY = re.compile(
     rf"(?P<people>(?i:an?|some|two|three|several|your|my|\d+) {THINGS}|{_PROPER_NAME}) "
-    r"(?:(?P<bars>(?:is|are) blocking (?:the|this|all)|(?:is blocking|blocks) your)\b"
+    r"(?:(?P<bars>(?:is|are) blocking (?:the|this|all)|(?:(?:is|are) blocking|blocks?) your)\b"
     r"|(?:is|are|sits?|sat|stands?|stood|lies|lay|kneels?|knelt) (?:\w+ly )?(?!com|go|leav|miss"
     r"|approach|noth|any|every|some)\w{2,}ing\b"
     rf"|(?:stands?|keeps?) (?:guard|watch)\b|(?:guard|watch|block)s? (?:{ARTICLE}|your) ).*{STOP}"
@@ -146,7 +146,7 @@ def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
 def read_busy(draft: Scene, found: re.Match[str]) -> bool:
     """Read people who are here; return False if the subject is not people."""
     people, start = found["people"], found.start("people")
-    if found["bars"] and people[:1] in "Aa":
+    if found["bars"] and WITH_ARTICLE.match(people) and not people.startswith("The"):
         put_here(draft, people, start)
         return True
     if WITH_ARTICLE.match(people):

@@ -50,7 +50,7 @@ _CALLED = re.compile(
 )
 _GO = rf"(?:{'|'.join(form for verb in phrases('going') for form in verb_forms(verb))})"
 MOVED = re.compile(
-    rf"{YOU} (?:{_GO}|enter|return|arrive|follow|(?:\w+ly )?\w+ (?:your|my) way"
+    rf"{YOU} (?:(?:[^.,;]+,? and )?{_GO}|enter|return|arrive|follow|(?:\w+ly )?\w+ (?:your|my) way"
     r"|(?:try|want|attempt) to)\b"
 )
 _ADVERBS = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
@@ -79,8 +79,10 @@ _LEFT = re.compile(
 )
 _THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}|room \w+){_AFTER_NAME}")
 """Place in a description without a title: *this is the hall*."""
-_FRAGMENT = re.compile(rf"(?P<name>(?:The|An?) {NAME})\.$")
-"""A first sentence that only names the place: *A narrow alley.*"""
+_FRAGMENT = re.compile(
+    rf"(?:(?:In|At|Inside) )?(?P<name>(?:(?<=In )|(?:The|An?) |the |an? ){NAME})\.$"
+)
+"""A first sentence that only names the place: *A narrow alley.*, *In the hall.*"""
 _INTO = re.compile(
     rf"{_YOU}(?:(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
     rf"(?: (?:your|my) way)?{_ADVERBS}(?: through (?:the|an?) {NAME})? (?:into|onto)"
@@ -131,6 +133,8 @@ _MOVE_KINDS = frozenset(("travel", "leave", "come", "follow"))
 def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]]) -> None:
     """Read where the agent is; after a move to no named place, forget its place."""
     titles = layout.titles
+    if titles and not (draft.action or draft.room) and _heads_story(titles[0], sentences):
+        titles = ()
     if layout.labels and _read_label(draft, layout):
         return
     if titles and _read_title(draft, reversed(titles), apart=False):
@@ -144,18 +148,29 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
     _read_unnamed(draft, layout.prose, sentences)
 
 
+def _heads_story(title: Title, sentences: Sequence[tuple[str, int]]) -> bool:
+    """True if a first title is that of the story, as the text says that *the* place is another."""
+    said = sentences[0][0] if sentences else ""
+    found = _BEING.match(said) if said.startswith("You are in the ") else None
+    name = place_name(found["name"]) if found is not None else ""
+    apart = set(name.split()).isdisjoint(title.name.lower().split())
+    return title.sure and name != "" and apart and kind_of_noun(name) == ROOM
+
+
 def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
     """Read the place that a description without a title says *this* is; return False without."""
     if not sentences or draft.is_look or not (draft.direction or not draft.room):
         return False
     found = _THIS_IS.match(sentences[0][0])
-    if found is None and " exit" in draft.text and " leading " in draft.text:
+    listed = " exit" in draft.text and " leading " in draft.text
+    is_fragment = found is None and not listed
+    if found is None and (draft.direction or listed):
         found = _FRAGMENT.match(sentences[0][0])
     name = place_name(found["name"]) if found is not None else ""
     if found is None or not is_name(name) or not _may_be_room(found["name"]):
         return False
     is_room = name.startswith("room ") or kind_of_noun(name.partition(" of ")[0]) == ROOM
-    if not (draft.direction or is_room):
+    if not (is_room or (draft.direction and not is_fragment)):
         return False
     draft.arrive(name, sentences[0][1] + found.start("name"), sentences[0][1] + found.end("name"))
     return True
@@ -183,7 +198,8 @@ def _read_title(draft: Scene, titles: Iterable[Title], *, apart: bool) -> bool:
 
 def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
     """Read the place that the last possible sentence names; return False without one."""
-    for at in reversed(range(len(sentences))):
+    latest = [at for at, (sentence, _) in enumerate(sentences) if " are now " in sentence]
+    for at in (*latest[-1:], *reversed(range(len(sentences)))):
         sentence, offset = sentences[at]
         for found in _named_places(sentence):
             aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
@@ -274,6 +290,8 @@ def _may_be_room(name: str) -> bool:
     middle = _MIDDLE_OF.match(name)
     if middle is not None:
         return kind_of_noun(name[middle.end() :]) == ROOM
+    if " of " not in name and kind_of_noun(name) == ROOM:
+        return True  # the front porch
     return not _NO_ROOM.match(name) and head_noun(name) not in IMMATERIAL
 
 

@@ -11,12 +11,12 @@ from gym_memory.extract.denials import is_denied, read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, SELVES, WATERS, Event, events_in
 from gym_memory.extract.forms import DOUBTFUL, IN_STATE, FormMatch, forms_for, read_state
-from gym_memory.extract.notes.words import verb_forms
+from gym_memory.extract.notes.words import names_person, verb_forms
 from gym_memory.extract.places import MOVED
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import NAME, has_any, place_name
+from gym_memory.extract.things import NAME, WITH_ARTICLE, place_name
 from gym_memory.extract.ways import WAYS, is_passable, ways_in
-from gym_memory.extract.wording import phrases
+from gym_memory.extract.wording import LIE, ON_IN, phrases
 from gym_memory.graph.schema import direction_in, head_noun
 
 __all__ = ["read_sentence"]
@@ -31,6 +31,10 @@ _BETWEEN_CLAUSES = re.compile(
     r"|near|to (?:the|your)|it is|you (?:can )?(?:see|notice|find)) )"
     r"|, (?=to the \w+ (?:is|are|lies|you|there)\b)"
 )
+_SECOND_PLACE = re.compile(
+    rf", and (?:an?|the) [\w' -]{{1,30}} (?:is|are|{LIE}) (?:{ON_IN}|from|by|near) "
+)
+"""Second clause that says where something is, so that no form covers both."""
 _JOINING = frozenset(("and", "but", "while", "with", "where"))
 """Words for a fast test: a sentence with several clauses has one of them or a semicolon."""
 _WAY_VERBS = {"descend": "down", "ascend": "up"}
@@ -39,6 +43,7 @@ _OPINIONS = frozenset(
     (*(f for verb in phrases("opining") for f in verb_forms(verb)), *phrases("hearsay"))
 )
 """Words of an opinion, which may be untrue."""
+_OPINION_JOINT = re.compile(rf",? (?:and|but) (?:you )?(?:{'|'.join(phrases('opining'))})\b.*")
 _REPORTED_SPEECH = re.compile(
     r"(?<=\w) (?:(?:says?|said|announces?|explains?|(?:tells?|told|warns?) (?:you|us|me|\w+))"
     r"(?: that)? (?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody"
@@ -49,6 +54,9 @@ _REPORTED_SPEECH = re.compile(
 _SAYING = frozenset(form for verb in phrases("saying") for form in verb_forms(verb))
 """Words for a fast test: reported speech has one of them."""
 _NEXT_CLAUSE = re.compile(r";|, (?:and|but|while) ")
+_INTERJECTION = re.compile(r"(?!If|Unless)[A-Z][a-z]{1,11}, (?=(?:the|your|you|it) )")
+"""Word before a statement: *Okay, the gate is open*."""
+_MAX_INTERJECTION_CHARS = 14
 _LEAD = re.compile(
     r"(?:As|When|After|Before|[A-Z][a-z]+ing) [^.;:!?]{3,140}?, "
     r"(?=you (?:\w+ly )?[a-z]+ (?:the|your|an?) )"
@@ -101,7 +109,11 @@ def _analyze(
     if speech is not None:
         sentence, lower = sentence[: speech.start()], lower[: speech.start()]
         words = word_set(lower)
-    if lower[-1] == "?" or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(words):
+    if not _OPINIONS.isdisjoint(words):
+        sentence = _before_opinion(sentence)
+        lower = sentence.lower()
+        words = word_set(lower)
+    if lower[-1:] in ("", "?") or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(words):
         return (), (), ()
     denial = read_denial(sentence, words)
     if denial is not None:
@@ -115,13 +127,20 @@ def _analyze(
         head = sentence[: max(lower.find(" but "), 0)]
         if head and not is_denied(head.lower()):  # it is locked, but you have no key
             found = _matches(head, word_set(head.lower()), 0, len(head))
-            return (), (tuple(one for one in found if one[1] is read_state),), ()
+            clause = tuple(one for one in found if one[1] is read_state)
+            return (), (clause,) if clause else _reasons(sentence), ()
         lost = not is_denied(_LOSING.sub("", lower))
         return ways_in(lower, words), _reasons(sentence), events_in(sentence) if lost else ()
     contrast = "; " in lower or ", but " in lower  # no form covers two such clauses
+    contrast = contrast or (", and " in lower and _SECOND_PLACE.search(lower) is not None)
     whole = () if contrast else _matches(sentence, words, 0, len(sentence))
+    led = "," in lower[:_MAX_INTERJECTION_CHARS] and not (whole or contrast)
+    said = _INTERJECTION.match(sentence) if led else None
+    if said is not None:
+        whole = _matches(sentence, words, said.end(), len(sentence))
     clauses = [whole]
-    joined = not clauses[0] and (not _JOINING.isdisjoint(words) or has_any(lower, (";", ", to ")))
+    joined = not (whole or _JOINING.isdisjoint(words))
+    joined = joined or (not whole and (";" in lower or ", to the " in lower))
     cuts = tuple(_BETWEEN_CLAUSES.finditer(sentence)) if joined else ()
     begin = 0
     for cut in (*cuts, None) if cuts else ():
@@ -136,6 +155,12 @@ def _analyze(
         rest = _NEXT_CLAUSE.search(lower)
         ways = [way for way in ways if rest and way[0] > rest.start()]
     return ways, clauses, events
+
+
+def _before_opinion(sentence: str) -> str:
+    """Return the clauses before an opinion: *you see a bed, and wonder who sleeps there*."""
+    cut = _OPINION_JOINT.search(sentence)
+    return sentence[: cut.start()] if cut is not None else sentence
 
 
 def _not_undone(events: Sequence[Event], lower: str) -> Sequence[Event]:
@@ -162,9 +187,11 @@ def _is_immaterial(lower: str) -> bool:
 
 def _moves(event: Event) -> bool:
     """True if a person comes or leaves, so that a direction in the clause is not an exit."""
-    if _COMING_OR_LEAVING.isdisjoint(event.kinds):
-        return False
     who = event.subject.text.lower()
+    if _COMING_OR_LEAVING.isdisjoint(event.kinds):
+        acts = "travel" in event.kinds and not event.verb.endswith("ing")
+        named = names_person(who) or not WITH_ARTICLE.match(event.subject.text)
+        return acts and named and who not in SELVES and not is_passable(who)
     named = is_passable(f"{head_noun(who)} {event.tail}")  # the vandals left by the north exit
     return (not named or "come" in event.kinds) and who not in SELVES
 

@@ -23,8 +23,8 @@ ARTICLE = (
     r"|(?i:several|various|quite a few)|\d[\w.]*)\b"
 )
 LOCATED = re.compile(
-    rf"(?P<things>.+?)(?: {POSED})? (?P<where>{ON_IN}) (?P<place>(?:the|your|my|an?) {NAME}|it)"
-    r"(?:, \w+ing\b.*)?$"
+    rf"(?P<things>(?:(?!, \w{{3,}}ed ).)+?)(?: {POSED})? (?P<where>{ON_IN}) "
+    rf"(?P<place>(?:the|your|my|an?) {NAME}|it)(?:, \w+ing\b.*)?$"
 )
 """Things and their place: *a mug on the table*."""
 WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
@@ -37,10 +37,12 @@ _BETWEEN_THINGS = re.compile(
     rf"(?:,? and |, )(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
     rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}+\))"
 )
+_OF_PERSON = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?'s? [a-z]+")
+"""A thing of a named person, which needs no article: *Aunt May's hat*."""
 _APPOSITION = re.compile(r"(?:an?|the|one) [\w'-]+(?: [\w'-]+)? of |the [^,]+$")
 _WITH_ONE = re.compile(r"(?<!,) with an? [\w' -]+$")
 _STATE_IN_CLAUSE = re.compile(
-    r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?|,) "
+    r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?(?: turned| switched)?|,) "
     rf"(?P<state>{STATE_WORD})(?: and .*)?$"
 )
 _STATE_IN_BRACKETS = re.compile(
@@ -50,12 +52,17 @@ _LEADING_STATE = re.compile(
     rf"(?P<article>{ARTICLE} )?"
     r"(?P<state>open|opened|closed|shut|locked|unlocked|empty|lit|unlit) (?=\w)"
 )
+_AFTER_PARTICIPLE = (
+    r"(?:an?|the|some|any|all|its|his|her|their|your|you|it|with|by|from|to|into|of|over|in|on|at"
+    r"|under|along|through|across|around|about|for|against|and|as|up|down|out|off|away|like"
+    r"|white|black|red|blue|green|gold|brown|grey)"
+)
 _REMARK = re.compile(
     r"(?: \((?![^()]*\d\))[^()]*\)| (?:here|nearby)\b.*"
     r"| (?:underneath|beneath|inside|within)(?=$)| (?:whose|who|that|which)(?:'s)? .*"
     r"|, (?:whose|who|that|which)(?:'s)? .*"
     r"| on the (?:floor|ground)| (?:on|over|around|about) (?:your|my) \w+$"
-    r"| (?:just |right )?(?:near|besides?|behind|below|beneath|above|against|around|by"
+    r"| (?:just |right |directly )?(?:near|besides?|behind|below|beneath|above|against|around|by"
     r"|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:bound|tied|half-\w+|[a-z]{2,}(?!e)[a-z]ed) (?:up )?"
@@ -65,9 +72,11 @@ _REMARK = re.compile(
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
     r"| where .*|, where .*| and (?:next to|beside|near|above|below|behind|under) .*"
     r"|, and (?:next to|beside|near|above|below|behind|under) .*"
-    r"| \w+ing (?:over|at|towards?) (?:you|your)\b.*| (?:through|across|along) (?:the|an?) .*"
-    r"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) .*|, \w+ly \w+(?:ing|ed)|, [^,]*,"
-    r"| attached|,|, (?:on|in|to) .*| with .*"
+    r"| (?:once )?[a-z]+ by [A-Z].*| \w+ing (?:over|at|towards?) (?:you|your)\b.*"
+    r"| (?:through|across|along) (?:the|an?) .*"
+    rf"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) (?:{_AFTER_PARTICIPLE}|\w+ly)\b.*"
+    r"|, \w+ly \w+(?:ing|ed)|, [^,]*,"
+    r"| attached|,|, as well as .*| as well as .*|, (?:on|in|to) .*| with .*"
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
 """Words after the name of a thing.
@@ -94,12 +103,14 @@ _THAT_CLAUSE = re.compile(
 NOTHING = re.compile(r"(?:nothing|no one|nobody|no|not|none|null|n/a|empty)\b|\W+$", re.IGNORECASE)
 _VAGUE_WORDS = (
     *("that", "which", "who", "it", "they", "them", "this", "these", "those", "he", "she", "him"),
-    *("her", "i", "we", "you", "way", "ways", "lot", "number", "later", "ago", "where", "when"),
+    *("her", "i", "we", "you", "way", "ways", "number", "later", "ago", "where", "when"),
 )
 _BROKEN_ENDS = (" a", " an", " the", " and", " or", " of", " to", " is", " are", " beyond")
 """Ends of a phrase that breaks off, which is no name: *the boat comes to a*."""
-_VAGUE_ENDS = _VAGUE_WORDS + _BROKEN_ENDS
-VAGUE_END = re.compile(rf"\b(?:{'|'.join(_VAGUE_WORDS)})$|(?:{'|'.join(_BROKEN_ENDS)})$")
+_VAGUE_ENDS = (*_VAGUE_WORDS, *_BROKEN_ENDS, "lot")
+VAGUE_END = re.compile(
+    rf"(?:(?<! )\blot|\b(?:{'|'.join(_VAGUE_WORDS)}))$|(?:{'|'.join(_BROKEN_ENDS)})$"
+)
 COMPASS = r"(?:north|south)(?:-?(?:east|west))?|east|west"
 _ENDS_IN_DIRECTION = re.compile(
     rf"\b(?:to|in|from|leading|going|heading)(?: the)? (?:{COMPASS})\b|\w (?:up|down)(?:wards?)?$"
@@ -148,6 +159,7 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     remark = _REMARK.search(text, 0, end)
     end = remark.start() if remark is not None and remark.start() else end
     article = _LEADING_ARTICLE.match(text)
+    bare = bare or _OF_PERSON.match(text) is not None
     if (article is None and not bare and not _IDENTIFIER.fullmatch(text)) or NOTHING.match(text):
         return None
     if ("that " in text and _THAT_CLAUSE.search(text)) or _ONE_OF_SEVERAL.match(text):

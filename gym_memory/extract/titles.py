@@ -31,12 +31,12 @@ class Title(NamedTuple):
 
 RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
 _FRAME = re.compile(
-    r"(?:={2,}|-=|\*\*|__|<<|#{1,4} |\[|-{2,}|~{2,})[ \t]*"
+    r"(?:={2,}|-=|\*\*|__|<<|#{1,4} |\[|-{2,}|~{2,}|[—–]+)[ \t]*"
     r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
-    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,})"
+    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,}|[—–]+)"
 )
 """A name between marks, perhaps with a status after it."""
-_FRAME_MARKS = "=-*_<#[~"
+_FRAME_MARKS = "=-*_<#[~—–"
 _BARE = re.compile(
     r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
     r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside|above|below|behind|inside|outside) [^()\n]*\)?"
@@ -77,7 +77,9 @@ BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNO
 _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_](?:[^\n]*[.!?]|[^\n:=|]{38,}[a-z,][ \t]*$)")
 """A line of prose, perhaps wrapped before its first full stop."""
 RULE_MARKS = "-=~_*+"
-_AFTER_HEAD = re.compile(r" (?:of|in|on|at|along|by|near|to|between|above|below|under) ")
+_AFTER_HEAD = re.compile(
+    r" (?:of|in|on|at|along|by|near|to|between|above|below|under|behind|beside|outside|beyond) "
+)
 """Preposition after the head noun of a title."""
 _VERB = re.compile(rf"\b(?:is|are|was|were|has|have|you|your|{LEADS})\b", re.IGNORECASE)
 """Words by which a line with a full stop is a sentence."""
@@ -111,6 +113,8 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
         return None  # true of most lines, and the pattern below is slow to fail
     if ":" in words and not any(map(words.partition(":")[0].__contains__, _AFTER_TITLE)):
         return None
+    if at == 0 and follows and words.islower() and kind_of_noun(words) == ROOM:
+        words = words.capitalize()
     bare = _BARE.fullmatch(words)
     if bare is None or not _may_be_place(bare["name"]):
         return None

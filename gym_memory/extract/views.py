@@ -24,14 +24,15 @@ __all__ = [
 __all__ += ["read_all_ways", "read_door", "read_exits_to", "read_view", "read_way_to"]
 
 _LETTER = r"[^.,;:!?()\[\]\"\n]"
+_APPOSITION = r"(?:, (?:the|an?) [^,.]+)?"
 VIEW_TO_THE = re.compile(
     rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
-    rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){STOP}",
+    rf"(?:you (?:can )?see|is|there is|lies) (?P<what>{NAME}){_APPOSITION}{STOP}",
     re.IGNORECASE,
 )
 VIEW_OF_YOU = re.compile(
     rf"(?P<door>(?!))?(?P<way>\w+) of (?:you|me),? (?:is|lies|you (?:can )?see) "
-    rf"(?P<what>{NAME}){STOP}",
+    rf"(?P<what>{NAME}){_APPOSITION}{STOP}",
     re.IGNORECASE,
 )
 """A place in view: *north of you is the hallway*."""
@@ -106,7 +107,7 @@ def read_way_to(draft: Scene, found: re.Match[str]) -> bool:
 def read_exits_to(draft: Scene, found: re.Match[str]) -> bool:
     """Read exits with the names of places; return False for directions."""
     things = things_in(found["places"], bare=False)
-    if not things or not _DIRECTION_WORDS.isdisjoint(found["places"].split()):
+    if not things or not _DIRECTION_WORDS.isdisjoint(found["places"].lower().split()):
         return False
     for thing in things:
         draft.has_exit(thing.name, *found.span("places"))

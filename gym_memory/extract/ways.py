@@ -31,7 +31,7 @@ _WAY = re.compile(
 _PASSABLE = word_group("ways") | word_group("leading")
 """Nouns and verbs of which a text has one if it tells of a way."""
 _LIES = re.compile(
-    rf"(?:the|your|an?) (?P<place>{NAME}) (?:is|are|lies)(?: back| just| also)?"
+    rf"(?:the|your|an?) (?:[\w-]+, )?(?P<place>{NAME}) (?:is|are|lies)(?: back| just| also)?"
     rf"(?: to the| due)? (?P<way>{COMPASS})(?:ward)?(?=[,;.!]| and |$)"
 )
 """A room beside this one: *the pantry is to the south*."""
@@ -50,9 +50,11 @@ BARRED = re.compile(
 """Words in a clause by which its directions are not exits."""
 _BETWEEN_CLAUSES = re.compile(
     r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while|revealing|exposing)\b"
-    r"|, and (?=(?:the|an?|another) )"
+    r"|,? and (?=there (?:is|are) )|, and (?=(?:the|an?|another) )"
     r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
 )
+_RELATIVES = (", which ", ", where ")
+"""Beginnings of clauses that must have a word for a way of their own."""
 _OF_LAST_WAY = re.compile(r",? (?:which|but it|that is)\b")
 _DIRECTION_WORDS = frozenset(
     f"{way}{ending}"
@@ -80,17 +82,20 @@ def ways_in(sentence: str, words: Set[str]) -> Sequence[tuple[int, int]]:
         ("you try", "you want", "you attempt")
     ) or _INSTRUCTION_OR_DISTANCE.search(sentence):
         return ()
-    begin, ways = 0, []
+    begin = 0
+    ways: list[tuple[int, int]] = []
     for cut in [*_BETWEEN_CLAUSES.finditer(sentence), None]:
         end = cut.start() if cut else len(sentence)
-        if not BARRED.search(sentence, begin, end):
+        aside = sentence.startswith(_RELATIVES, begin) and not is_passable(sentence[begin:end])
+        if BARRED.search(sentence, begin, end):
+            if _OF_LAST_WAY.match(sentence, begin):  # a door to the west, which is nailed shut
+                del ways[-1:]
+        elif not aside:  # the peak, which looms to the east
             ways += [
                 found.span(found.lastgroup or 0)
                 for found in _WAY.finditer(sentence, begin, end)
                 if not (found["steep"] and _only_rises(sentence, begin, found.start("steep"), end))
             ]
-        elif _OF_LAST_WAY.match(sentence, begin):  # a door to the west, which is nailed shut
-            del ways[-1:]
         begin = end
     return ways
 
