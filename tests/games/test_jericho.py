@@ -7,6 +7,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,14 +17,16 @@ from gym_memory.core.errors import CorruptGameError, InvalidArgumentError, Missi
 pytest.importorskip("jericho")
 
 from gym_memory.games.jericho import Jericho
+from gym_memory.games.jericho.clock import Clock
 from gym_memory.games.jericho.engine import ParserEngine
 from gym_memory.games.jericho.env import our_story
-from gym_memory.games.jericho.meanings import meanings
+from gym_memory.games.jericho.meanings import Meanings, meanings
 from gym_memory.games.jericho.outcomes import Outcomes
 from gym_memory.games.jericho.trials import StateTrials
 from gym_memory.games.jericho.vocabulary import (
     HELD,
     NOUN,
+    WAY,
     Vocabulary,
     object_region,
     read_vocabulary,
@@ -115,7 +118,7 @@ def test_what_the_parser_cannot_do_is_invalid(env, command, valid):
 
 
 def test_valid_actions_are_what_changes_the_world(env):
-    assert set(env.valid_actions()) == {"north", "take wool cap", *STANDING}
+    assert set(env.valid_actions()) == {"north", "take wool cap", "wear wool cap", *STANDING}
     play(env, "north", "east")
     assert set(env.valid_actions()) >= {
         "west", "open tin box", "take brass lantern", "take tin box", *STANDING,
@@ -409,10 +412,11 @@ def test_one_of_two_things_is_carried():
         return [filled(line, names) for names in fillings(line, ["rope", "post", "key"], ["rope"])]
 
     assert made("take", NOUN) == ["take rope", "take post", "take key"]
-    assert made("drop", HELD) == ["drop rope"]
+    assert made("drop", HELD) == ["drop rope", "drop post", "drop key"]
     assert made("tie", NOUN, "to", NOUN) == [
         "tie rope to post", "tie key to rope", "tie rope to key", "tie post to rope",
     ]  # fmt: skip
+    assert made("push", NOUN, WAY)[:3] == ["push rope north", "push post south", "push key east"]
     assert list(fillings(("take", NOUN), [], [])) == []
 
 
@@ -445,6 +449,32 @@ def test_a_special_thing_is_tried_with_all():
         (thing, "slot") for thing in things if thing != "slot"
     }
     assert len(tried) < 60
+
+
+def test_template_is_dull_after_refusals_in_same_words():
+    outcomes = Outcomes({name: frozenset((name,)) for name in "abcd"})
+    said = []
+    for name in "abcd":
+        outcomes.note((name,), f"The {name} makes no sound.", b"")
+        said.append(outcomes.dull)
+    assert said == [False, False, True, False]  # after its turn it begins again
+    outcomes.note(("a",), "The bell rings.", b"rung")
+    assert not outcomes.dull
+
+
+def test_clock_runs_when_time_passes():
+    before, later, refused = (np.array(m, np.uint8) for m in ([1, 5, 0], [2, 5, 7], [1, 5, 7]))
+    clock = Clock(before, [later, later], [refused])
+    assert clock.runs(later)
+    assert not clock.runs(refused)
+    assert not Clock(before, [before, before], [refused]).runs(later)
+
+
+def test_what_is_with_the_player_is_carried():
+    meant = Meanings({"lamp": 2, "sack": 3, "food": 4, "cave": 5, "air": -1}, ("",) * 6)
+    holders = [0, 5, 1, 1, 3, 0]  # 1 is the player
+    names = ["lamp", "sack", "food", "cave", "air"]
+    assert meant.carried(names, holders) == ["lamp", "sack", "food", "air"]
 
 
 def test_an_effect_of_one_thing_is_not_tried_again():

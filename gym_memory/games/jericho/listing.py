@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
 from gym_memory.core.text import letter_words, words
+from gym_memory.games.jericho.clock import Clock
 from gym_memory.games.jericho.facts import holders_of, is_circular
 from gym_memory.games.jericho.meanings import meanings
 from gym_memory.games.jericho.outcomes import Outcomes
@@ -35,10 +38,14 @@ __all__ = ["Listing"]
 
 _QUIET = ("look", "inventory", "wait")
 """Commands that every story takes and that change nothing."""
+_NONSENSE = ("xqzqxq", "examine xqzqxq")
+"""Commands that no parser can read."""
 _CHOICE = re.compile(r"\b(?:type|answer) ((?:\w+,? ){1,6}or \w+)\b", re.IGNORECASE)
 """Answers that a story waits for: *Please type YES or NO*."""
 _NO_CHOICE = frozenset(("or", "restore", "quit", "restart", "undo"))
 """Words of a choice that no player may use."""
+_SELF = "me"
+"""Name of the player in every story."""
 _ASIDE = re.compile(r"\((?:first |putting |Taken|with the|having )", re.IGNORECASE)
 _ONE_THING = 4
 """Words of the longest command about one thing: *open iron mill door*."""
@@ -51,10 +58,8 @@ _MOST_NAMES = 80
 """Names examined in one state."""
 _ABSENT = 3
 """Words examined to learn how a story says that a thing is not here."""
-_MOST_TRIED = 1400
-"""Commands tried in one state; of more, those of ``GENERIC`` first, and one thing before two."""
-_REFUSALS = 2
-"""First tries of a template whose form was refused, after which it is left."""
+_MOST_TRIED = 1200
+"""Commands tried in one state."""
 
 
 class Listing:
@@ -106,7 +111,6 @@ class Listing:
         if choice is not None:
             return tuple(word for word in words(choice[1]) if word not in _NO_CHOICE)
         things, held = self._things()
-        named = self._meant.words()
         effects = _Effects(self, self._noise())
         known = self._vocabulary.knows
         for move in MOVES:
@@ -117,20 +121,19 @@ class Listing:
         if story_text(self._trials.text).endswith("?"):
             for word in ("yes", "no"):
                 effects.note(word, self._trials.result(word))
-        left = _MOST_TRIED
-        for template in self._ordered(things, held):
-            outcomes, tried, refused = Outcomes(named), 0, 0
-            for names in fillings(template, things, held):
-                if not left or (tried == refused == _REFUSALS and len(template) > 1):
-                    break
-                if outcomes.foreseen(names):
-                    continue
-                left, tried = left - 1, tried + 1
-                command = filled(template, names)
+        turns, left = self._turns(things, held), _MOST_TRIED
+        while turns and left:
+            turn = turns.popleft()
+            for names in turn.names_to_try():
+                command = filled(turn.template, names)
                 result = self._trials.result(command)
-                effect = effects.note(command, result)
-                outcomes.note(names, result.text, effect)
-                refused += is_refused_verb(result.text)
+                turn.outcomes.note(names, result.text, effects.note(command, result))
+                left -= 1
+                if not left:
+                    break
+                if turn.waits and turn.outcomes.dull:
+                    turns.append(turn)
+                    break
         return (*effects.commands(), *filter(self._trials.can, _QUIET))
 
     # ------------------------------------------------------------ things
@@ -144,8 +147,18 @@ class Listing:
         return self._examined[name]
 
     def _is_here(self, name: str) -> bool:
-        text = self._examine(name).text
-        return understood(text) and story_text(text) != self._absent
+        text, memory, _ = self._examine(name)
+        if not understood(text) or story_text(text) == self._absent:
+            return False
+        return self._clock is None or self._clock.runs(memory)
+
+    @cached_property
+    def _clock(self) -> Clock | None:
+        """Return the story's clock; None if it has none, or examining takes no time."""
+        turns = [self._look.memory, self._carried.memory]
+        refused = [self._trials.result(command).memory for command in _NONSENSE]
+        clock = Clock(self._trials.memory, turns, refused)
+        return clock if clock.runs(self._examine(_SELF).memory) else None
 
     @cached_property
     def _absent(self) -> str:
@@ -166,7 +179,8 @@ class Listing:
         self._meant = meanings(self._story, {n: self._examined[n] for n in dict.fromkeys(names)})
         best = self._meant.best()
         things = list(dict.fromkeys(best[name] for name in names))[:_MOST_THINGS]
-        carried = {best[name] for name in held}
+        holders = holders_of(self._story, self._trials.memory).tolist()
+        carried = {best[name] for name in self._meant.carried(held, holders)}
         return things, [name for name in things if name in carried]
 
     def _found_in(self, text: str) -> list[str]:
@@ -201,15 +215,16 @@ class Listing:
                 unlike += of(memory) != first
         return same & (unlike <= max(1, len(described) * _SHARE_OF_NOISE))
 
-    def _ordered(self, things: Sequence[str], held: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """Yield the templates to try: common ones first, and one thing before two."""
+    def _turns(self, things: Sequence[str], held: Sequence[str]) -> deque[_Turn]:
+        """Return the templates with what to try in them, the likeliest first."""
+        ordered = sorted(self._templates, key=_rank)
         if self._vocabulary.knows("all"):
-            if len(things) > 1:
-                yield "take", "all"
-            if len(held) > 1:
-                yield "drop", "all"
-        yield from sorted(
-            self._templates, key=lambda line: (shape_of(line) not in _COMMON, _slots(line))
+            ordered[:0] = [("drop", "all")] * (len(held) > 1)
+            ordered[:0] = [("take", "all")] * (len(things) > 1)
+        words = self._meant.words()
+        return deque(
+            _Turn(line, fillings(line, things, held), Outcomes(words), _waits(line))
+            for line in ordered
         )
 
     def still(self, same: Bytes) -> list[Bytes]:
@@ -287,7 +302,34 @@ class _Effects:
         return b"" if self._listing.breaks(result.memory) else now.tobytes()
 
 
-def _slots(line: Sequence[str]) -> int:
+class _Turn(NamedTuple):
+    """A template, what is left to try in it, and whether it waits when dull."""
+
+    template: tuple[str, ...]
+    left: Iterator[tuple[str, ...]]
+    outcomes: Outcomes
+    waits: bool
+
+    def names_to_try(self) -> Iterator[tuple[str, ...]]:
+        """Yield names for the slots, until the template has no hope."""
+        for names in self.left:
+            if self.outcomes.hopeless:
+                return
+            if not self.outcomes.foreseen(names):
+                yield names
+
+
+def _rank(line: Sequence[str]) -> tuple[bool, bool, int]:
+    """Return the place of a template: without a thing, common ones, then those about fewer."""
+    return _things_in(line) > 0, shape_of(line) not in _COMMON, _things_in(line)
+
+
+def _waits(line: Sequence[str]) -> bool:
+    """True of one thing in an uncommon template, or in one for what is carried."""
+    return _things_in(line) == 1 and (HELD in line or shape_of(line) not in _COMMON)
+
+
+def _things_in(line: Sequence[str]) -> int:
     return sum(word in (NOUN, HELD) for word in line)
 
 

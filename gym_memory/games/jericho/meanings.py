@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +47,25 @@ class Meanings(NamedTuple):
             if self._likeness(name) > self._likeness(old):
                 best[number] = name
         return {name: best[number] for name, number in self.objects.items()}
+
+    def carried(self, names: Sequence[str], holders: Sequence[int]) -> list[str]:
+        """Return those of the names in an inventory that are with most of its things.
+
+        It also names what is not carried: *a lamp (providing light)*.
+
+        Args:
+            names: Names in the inventory.
+            holders: Each object's holder by the object's number; 0 for none.
+        """
+        known = [holders[self.objects[name]] for name in names if self.objects[name] > 0]
+        player = Counter(known).most_common(1)[0][0] if known else 0
+
+        def with_player(number: int) -> bool:
+            while number > 0 and number != player:
+                number = holders[number]
+            return number != 0
+
+        return [name for name in names if with_player(self.objects[name])]
 
     def _likeness(self, name: str) -> tuple[int, int]:
         number, words = self.objects[name], name.split()

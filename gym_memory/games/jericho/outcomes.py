@@ -1,4 +1,4 @@
-"""Foresight of what two things do together, from what each of them did with others."""
+"""Foresight of what a template does with things, from what it did with others."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from gym_memory.core.text import letter_words
-from gym_memory.games.jericho.words import story_text
+from gym_memory.games.jericho.words import is_refused_verb, story_text
 
 __all__ = ["Outcomes"]
 
 _ORDINARY = 2
 """Outcomes of one kind, after which another one is foreseen."""
+_MOST_UNREAD = 2
+"""First commands of a template that the parser could not read, after which it is left."""
+_DULL = 3
+"""Refusals in the same words, after which a template waits for its next turn."""
 _REPEATED = "\0"
 """Kind of an effect that was seen before, so that one of the things had no part in it."""
 _SENTENCE = re.compile(r"[^.!?\n]*")
 
 
 class Outcomes:
-    """Outcomes of a template with two slots.
+    """Outcomes of a template.
 
     Two things that were refused twice each in the same words, *You can't tie the # to that*, are
     not tried together. A lock or a box, which is refused in its own words or has effects, is tried
@@ -33,6 +37,8 @@ class Outcomes:
         self._words = words
         self._kinds: defaultdict[tuple[int, str], Counter[str]] = defaultdict(Counter)
         self._effects: set[bytes] = set()
+        self._tried = self._unread = self._in_a_row = 0
+        self._last = ""
 
     def foreseen(self, names: Sequence[str]) -> bool:
         """True if both things had one kind of outcome before, in their slots."""
@@ -41,17 +47,31 @@ class Outcomes:
         first, second = (self._kinds[place] for place in enumerate(names))
         return any(min(times, second[kind]) >= _ORDINARY for kind, times in first.items())
 
+    @property
+    def hopeless(self) -> bool:
+        """True if the parser refused the form of the first commands."""
+        return self._tried == self._unread == _MOST_UNREAD
+
+    @property
+    def dull(self) -> bool:
+        """True if the last commands were refused in the same words."""
+        return self._in_a_row == _DULL
+
     def note(self, names: Sequence[str], text: str, effect: bytes) -> None:
         """Note the answer and the effect of a command, empty if it changed nothing."""
-        if len(names) != 2 or (effect and effect not in self._effects):
+        self._tried += 1
+        self._unread += is_refused_verb(text)
+        kind = "" if effect else self._refusal(names, text)
+        again = kind == self._last and not effect and not self.dull
+        self._in_a_row, self._last = self._in_a_row + 1 if again else 1, kind
+        if effect and effect not in self._effects:
             self._effects.add(effect)
-            return
-        kind = _REPEATED if effect else self._refusal(names, text)
-        for slot, name in enumerate(names):
-            self._kinds[slot, name][kind] += 1
+        elif len(names) == 2:
+            for slot, name in enumerate(names):
+                self._kinds[slot, name][_REPEATED if effect else kind] += 1
 
     def _refusal(self, names: Sequence[str], text: str) -> str:
-        first, second = (self._words[name] for name in names)
+        own = frozenset[str]().union(*(self._words.get(name, (name,)) for name in names))
         sentence = _SENTENCE.match(story_text(text))
         words = letter_words(sentence[0]) if sentence else ()
-        return " ".join(word for word in words if word not in first and word not in second)
+        return " ".join(word for word in words if word not in own)

@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from gym_memory.graph.schema import SHORT_DIRECTIONS, direction_in
 
-__all__ = ["HELD", "NOUN", "Region", "Vocabulary", "decoded", "object_region", "read_vocabulary"]
+__all__ = ["HELD", "NOUN", "WAY", "Region", "Vocabulary", "decoded", "object_region"]
+__all__ += ["read_vocabulary"]
 
-NOUN, HELD = "NOUN", "HELD"
-"""Slots of a template: any thing in view, a thing that is carried."""
+NOUN, HELD, WAY = "NOUN", "HELD", "WAY"
+"""Slots of a template: any thing in view, a thing that is carried, a direction."""
 
 _SHORT = {way: short for short, way in SHORT_DIRECTIONS.items()}
 _ALPHABETS = (
@@ -28,7 +29,7 @@ _ALPHABETS = (
     " \n0123456789.,!?_#'\"/\\-:()",
 )
 _VERB, _META, _PREPOSITION, _NOUN = 0x01, 0x02, 0x08, 0x80
-_ELEMENTARY, _WORD, _FILTER, _ATTRIBUTE = 1, 2, 3, 4
+_ELEMENTARY, _WORD, _FILTER, _ATTRIBUTE, _SCOPE = 1, 2, 3, 4, 5
 _SLOTS = {0: NOUN, 1: HELD, 2: NOUN, 3: HELD, 4: NOUN, 5: NOUN, 6: NOUN}
 """Inform's elementary tokens: noun, held, multi, multiheld, multiexcept, multiinside, creature."""
 _END = 15
@@ -44,7 +45,7 @@ and the action; Inform's slots, six tokens and the action."""
 _FIRST_PREPOSITION = 180
 """Least token of a fixed line by Inform that is a preposition."""
 _ATTRIBUTES = range(128, _FIRST_PREPOSITION)
-_FILTERS = range(16, 48)
+_FILTERS, _SCOPES = range(16, 48), range(80, 112)
 _ZIL_IN_ROOM, _ZIL_CARRIED = 0x30, 0xC0
 _PREPOSITIONS = ("with", "in", "on", "to", "from", "under", "up", "down", "at", "through", "about")
 """Preferred ones among synonyms."""
@@ -291,7 +292,7 @@ def _fixed_lines(
                 line.append(words.get(token, ""))
             elif count:
                 count -= 1
-                noun = token in _FILTERS or token in _ATTRIBUTES
+                noun = any(token in those for those in (_FILTERS, _SCOPES, _ATTRIBUTES))
                 line.append(NOUN if noun else _SLOTS.get(token, ""))
         if all(line):
             yield action, tuple(line)
@@ -304,7 +305,7 @@ def _token(kind: int, data: int, words: dict[int, str]) -> str:
         return _SLOTS.get(data, "")
     if kind == _WORD:
         return words.get(data, "")
-    return NOUN if kind in (_FILTER, _ATTRIBUTE) else ""
+    return NOUN if kind in (_FILTER, _ATTRIBUTE, _SCOPE) else ""
 
 
 Bytes = NDArray[np.uint8]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from gym_memory.core.text import compound_spans
-from gym_memory.games.jericho.vocabulary import HELD, NOUN, Vocabulary
+from gym_memory.games.jericho.vocabulary import HELD, NOUN, WAY, Vocabulary
 from gym_memory.graph.schema import DIRECTIONS
 
 __all__ = ["ENDING", "GENERIC", "MOVES", "PREFERRED", "filled", "fillings", "is_refused_verb"]
@@ -33,7 +33,7 @@ GENERIC = tuple(
         "drink NOUN", "wear HELD", "remove HELD", "read NOUN", "move NOUN", "search NOUN",
         "attack NOUN", "break NOUN", "put HELD in NOUN", "put HELD on NOUN", "give HELD to NOUN",
         "unlock NOUN with HELD", "lock NOUN with HELD", "attack NOUN with HELD", "tie HELD to NOUN",
-        "throw HELD at NOUN", "jump", "wait", "dig", "swim", "pray",
+        "throw HELD at NOUN", "push NOUN WAY", "jump", "wait", "dig", "swim", "pray",
     )
 )  # fmt: skip
 """Templates for a story without grammar; those with unknown words are left out."""
@@ -75,7 +75,7 @@ def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tup
         lines = vocabulary.templates or tuple(
             line
             for line in GENERIC
-            if all(word in (NOUN, HELD) or vocabulary.knows(word) for word in line)
+            if all(_is_slot(word) or vocabulary.knows(word) for word in line)
         )
     untried = {word[: vocabulary.length] for word in (*_UNTRIED, *MOVES)}
     showing = {word[: vocabulary.length] for word in _SHOWING}
@@ -88,13 +88,13 @@ def templates_of(vocabulary: Vocabulary, known: Sequence[str] = ()) -> tuple[tup
 
 
 def _can_be_filled(line: tuple[str, ...]) -> bool:
-    """True if a template has at most two slots, and a word between them."""
+    """True if a template has at most two slots, and a word between two things."""
     slots = [i for i, word in enumerate(line) if _is_slot(word)]
-    return len(slots) < 2 or (len(slots) == 2 and slots[1] - slots[0] > 1)
+    return len(slots) < 2 or (len(slots) == 2 and (slots[1] - slots[0] > 1 or WAY in line))
 
 
 def _is_slot(word: str) -> bool:
-    return word in (NOUN, HELD)
+    return word in (NOUN, HELD, WAY)
 
 
 def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
@@ -122,21 +122,25 @@ def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
 def fillings(
     line: Sequence[str], things: Sequence[str], held: Sequence[str]
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the names for the slots of a template.
+    """Yield the names for the slots of a template, the likeliest first.
 
-    Of two slots one takes a name of ``held``, the carried ones of ``things``. Pairs come in
-    diagonals, so that every thing is soon tried in either slot.
+    Of two things one is of ``held``, the carried ones of ``things``. Pairs come in diagonals, so
+    that every thing is soon tried in either slot. Alone, a thing that is not carried may do for
+    ``HELD``: the story takes it first.
     """
-    slots = [things if word == NOUN else held for word in line if _is_slot(word)]
+    names = {NOUN: things, HELD: held, WAY: MOVES}
+    slots = [names[word] for word in line if _is_slot(word)]
+    carried = frozenset(held)
     if len(slots) < 2:
         yield from product(*slots)
+        if HELD in line:
+            yield from ((name,) for name in things if name not in carried)
         return
-    carried = frozenset(held)
     first, second = slots
     for shift in range(len(second)):
         for at, name in enumerate(first):
             other = second[(at + shift) % len(second)]
-            if name != other and (name in carried or other in carried):
+            if name != other and (name in carried or other in carried or WAY in line):
                 yield name, other
 
 
