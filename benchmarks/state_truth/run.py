@@ -192,13 +192,13 @@ class Story:
     def __init__(self, path: Path):
         import jericho
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # jericho knows another release of the story
-            self.env = jericho.FrotzEnv(str(path))
         bindings = {known["name"]: known for known in jericho.defines.BINDINGS_DICT.values()}
         known = bindings.get(path.stem, {})
         self.walkthrough = str(known.get("walkthrough", "")).lower().split("/")
-        self.seed = int(known.get("seed", 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # jericho knows another release of the story
+            seed = int(known.get("seed") or 1)  # 0 is the clock
+            self.env = jericho.FrotzEnv(str(path), seed=seed)
         self.story = path.read_bytes()
         self.names = object_names(self.story)
         self.player = self._find_player()
@@ -230,7 +230,6 @@ class Story:
     def _find_open_bit(self) -> int:
         """Return the bit that opening sets most often along the walkthrough."""
         set_by: Counter[int] = Counter()
-        self.env.seed(self.seed)
         self.env.reset()
         before = self._attributes()
         for action in self.walkthrough:
@@ -293,7 +292,6 @@ def play_story(path: Path, steps: int, watch: Watch) -> None:
     story, rules, episode = Story(path), get_extractor("plain"), 0
     while watch.counts["steps"] < steps:
         graph, player = TemporalGraph(), Wanderer(episode)
-        story.env.seed(story.seed)
         text, action = story.env.reset()[0], ""
         lead = random.Random(episode).randrange(len(story.walkthrough)) if episode % 2 else 0
         plan = list(story.walkthrough[:lead])
