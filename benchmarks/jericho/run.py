@@ -22,7 +22,7 @@ from gym_memory.run.protocols import make_protocol
 
 OUT = Path(__file__).with_name("scores.json")
 ARMS = (
-    *(f"interactions {p}" for p in ("explorer arigraph", "explorer none", "explorer history")),
+    *(f"interactions {p}" for p in ("explorer arigraph", "explorer none")),
     "interactions explorer?restore=replay arigraph",
     *("interactions planner arigraph", "interactions random none"),
     *(f"tales {p}" for p in ("explorer arigraph", "explorer none", "planner arigraph")),
