@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import sysconfig
+import traceback as tracebacks
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Frame", "users_frame"]
+__all__ = ["Frame", "raised_at", "users_frame"]
 
 _FRAME = re.compile(
     r'^ *File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<name>.+)\n(?P<code> +.+)?', re.MULTILINE
@@ -41,6 +42,12 @@ def users_frame(traceback: str) -> Frame | None:
         if not _is_installed(frame.file):
             found = frame
     return found
+
+
+def raised_at(error: BaseException) -> str:
+    """Return the end of a message, ``at FILE:LINE``, for a fault of the user's; else empty."""
+    frame = users_frame("".join(tracebacks.format_exception(error)))
+    return f" at {frame}" if frame else ""
 
 
 def _frames(traceback: str) -> Iterator[Frame]:

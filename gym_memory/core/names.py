@@ -8,7 +8,6 @@ import importlib.util
 import inspect
 import json
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -24,7 +23,7 @@ from gym_memory.core.errors import (
     MissingDependencyError,
     UnknownNameError,
 )
-from gym_memory.core.frames import users_frame
+from gym_memory.core.frames import raised_at
 from gym_memory.core.secrets import has_secret
 from gym_memory.core.settings import check_known, check_utf8
 
@@ -126,9 +125,8 @@ def _run(place: str, load: Callable[[], ModuleType]) -> ModuleType:
         return load()
     except Exception as error:  # any fault of the user's code
         why = error if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
-        frame = users_frame("".join(traceback.format_exception(error)))
-        where = f" at {frame}" if frame else ""
-        raise InvalidArgumentError(f"cannot import {place!r}: {why}{where}") from error
+        message = f"cannot import {place!r}: {why}{raised_at(error)}"
+        raise InvalidArgumentError(message) from error
 
 
 class Spec(str):

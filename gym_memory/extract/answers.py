@@ -182,8 +182,9 @@ def _confirmation(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
 
 def _says_done(answer: str, kinds: set[str]) -> bool:
     """True if an answer is one verb of the same effect as the action, such as *Acquired*."""
-    done = action_event(answer.rstrip(".!")) if answer.rstrip(".!").endswith("ed") else None
-    if done is None or " " in answer:
+    verb = answer.rstrip(".!")
+    done = action_event(verb) if verb.endswith("ed") and " " not in answer else None
+    if done is None:
         return False
     found = set(done.kinds)
     return not kinds.isdisjoint(found | ({"take"} if "gain" in found else set()))
@@ -194,11 +195,11 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
 
     It must name no thing but those of the action, and not describe it.
     """
-    if _says_done(answer, set(event.kinds)):
+    kinds = set(event.kinds)
+    if _says_done(answer, kinds):
         return True
     if len(answer) > _MAX_ANSWER_CHARS or _DESCRIBES.match(answer):
         return False
-    kinds = set(event.kinds)
     if kinds & _SHINES and _FAILS.search(answer):
         return False
     if kinds & _DARKENS and _DARK.search(answer):

@@ -79,21 +79,23 @@ _NOTHING_IN = re.compile(
     rf"|(?P<holder>{ARTICLE} {NAME}) (?:contains?|holds?) nothing{STOP}"
 )
 _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
+_DOUBTS = (
+    *("usually", "normally", "typically", "sometimes", "rarely", "seldom"),
+    *("perhaps", "maybe", "probably"),
+)
+"""Adverbs of sentences that report no present state."""
 _DENIED = re.compile(
     r"\b(?:not|never|no longer|cannot|can't|don't|isn't|aren't|if|would|could|should"
-    r"|usually|normally|typically|sometimes|rarely|seldom|perhaps|maybe|probably)\b"
+    rf"|{'|'.join(_DOUBTS)})\b"
 )
 _DENYING = frozenset(
-    (
-        *("not", "never", "longer", "cannot", "t", "if", "would", "could", "should", "usually"),
-        *("normally", "typically", "sometimes", "rarely", "seldom", "perhaps", "maybe", "probably"),
-    )
+    ("not", "never", "longer", "cannot", "t", "if", "would", "could", "should", *_DOUBTS)
 )
 """Words for a fast test: every match of :data:`_DENIED` has one of them."""
 
 
 def is_denied(sentence: str) -> bool:
-    """True if a sentence in lower case denies or supposes something, or tells of a habit."""
+    """True if a sentence in lower case denies, supposes, or reports a habit."""
     return not _DENYING.isdisjoint(word_set(sentence)) and _DENIED.search(sentence) is not None
 
 

@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterator
 
 from gym_memory.core.records import Triple
-from gym_memory.extract.events import IMMATERIAL, INTANGIBLE, RESULTS, SELVES, ClausePart, Event
+from gym_memory.extract.events import (
+    IMMATERIAL,
+    INTANGIBLE,
+    PLACING,
+    RESULTS,
+    SELVES,
+    ClausePart,
+    Event,
+)
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import (
     CONTAINER,
@@ -30,8 +38,8 @@ _TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
 _PERSONAL_PRONOUNS = ("he", "she")
 _POSSESSIVE = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
 _GENITIVE = re.compile(r"^[\w -]+'s ")
-_ASIDE = re.compile(r" (?:on|in|beside|near|under|above|below|behind|by) (?:the|an?|your|its) .*")
-"""Words after a subject that say where it is."""
+_ASIDE = re.compile(rf" (?:{'|'.join(PLACING)}) (?:the|an?|your|its) .*")
+"""Words after a subject for its place."""
 _RECEIVER_AND_THING = re.compile(
     r"(?P<who>(?:the|an?|his|her) \w+|[A-Z]\w+) "
     r"(?P<thing>(?:an?|the|your|my|his|her|some|one|two|\d+) .+)"

@@ -26,6 +26,7 @@ __all__ = [
     "IMMATERIAL",
     "INTANGIBLE",
     "MOVING",
+    "PLACING",
     "RESULTS",
     "SELVES",
     "WATERS",
@@ -64,7 +65,7 @@ _PARTICLES |= _RESULTS_OF_MOVING.keys()
 _DETERMINERS = frozenset(
     ("a", "an", "the", "your", "my", "his", "her", "its", "their", "some", "one", "two", "three")
 )
-_PLACING = frozenset(("on", "in", "beside", "near", "under", "above", "below", "behind", "by"))
+PLACING = ("on", "in", "beside", "near", "under", "above", "below", "behind", "by")
 """Prepositions after a thing, before what it is on, in or close to."""
 _THE = (["the"], ["your"], ["its"], ["a"], ["an"])
 _TO_DIRECTIONS = frozenset(f"to the {direction}" for direction in DIRECTIONS)
@@ -424,7 +425,7 @@ def _subject_end(words: _SentenceWords, at: int, determined: bool) -> int:
         if word == "to" and " ".join(lower[at : at + 3]) in _TO_DIRECTIONS:
             at, end = at + 3, min(end + 3, len(lower))  # the door to the north closes
             continue
-        if word in _PLACING and lower[at + 1 : at + 2] in _THE:
+        if word in PLACING and lower[at + 1 : at + 2] in _THE:
             at, end = at + 2, min(end + 4, len(lower))  # the lamp on the desk goes out
             continue
         if word in _SUBJECT_BREAKS:

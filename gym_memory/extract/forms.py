@@ -97,6 +97,7 @@ from gym_memory.extract.wording import (
     HERE,
     HERE_WORDS,
     LEADS,
+    LETTER,
     LIE,
     ON_IN,
     POSED,
@@ -111,7 +112,6 @@ from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_rela
 
 __all__ = ["CARRYING", "DOUBTFUL", "HAVING", "IN_STATE", "FormMatch", "forms_for", "read_state"]
 
-_LETTER = r"[^.,;:!?()\[\]\"\n]"
 _ASIDE = r"(?:, (?:half-)?[a-z]+(?:ed|en|ing)\b[^,]{0,40}(?=,))?"
 _SEEN = re.compile(
     r"(?:(?:[Ii]n (?:one|another|the other) (?:part|side|corner) of the room|[Nn]earby"
@@ -137,7 +137,7 @@ _POSED_HERE = re.compile(
     rf"(?:, (?:\w+ing|its|his|her|their)\b[^.!?]*)?){STOP}"
 )
 _FILLS = re.compile(
-    rf"(?P<items>[Aa]n? (?:(?! and ){_LETTER})+?) {either('filling')}(?: up)? "
+    rf"(?P<items>[Aa]n? (?:(?! and ){LETTER})+?) {either('filling')}(?: up)? "
     r"(?:(?:most|much|almost all|one half|half) of |almost |nearly )?"
     r"(?:the|this|one|an? (?:entire|whole)) (?:[\w'-]+ ){0,2}"
     rf"(?:room|half|corner|walls?|cent(?:er|re)|middle|space|area|end|floor|chamber|place)\b"
@@ -146,7 +146,7 @@ _FILLS = re.compile(
 """A large thing here: *a desk dominates the room*."""
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "
-    rf"(?:{ARTICLE} (?:(?! you ){_LETTER})+?|it|them){_ASIDE},? "
+    rf"(?:{ARTICLE} (?:(?! you ){LETTER})+?|it|them){_ASIDE},? "
     rf"(?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
     rf"(?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?)(?: who(?:m|se)? .*)?{STOP}",
     re.IGNORECASE,

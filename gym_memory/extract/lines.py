@@ -49,9 +49,9 @@ _MESSAGE_TAG = re.compile(r"^\[[A-Z]{2,12}\] (?=(?:The|You|Your|An?) [^\n]*[.!]$
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)
 """Thing, of several, that the sentence after it is about."""
 _NAME_IN_BRACKETS = re.compile(r"^\[(?P<name>[A-Z][\w'-]+)\](?= [a-z]+s\b)", re.MULTILINE)
-"""Name in brackets before what somebody does: *[Ann] leaves*."""
+"""Name of a person in brackets before a verb: *[Ann] leaves*."""
 _STAR_BEFORE = re.compile(r"^\*(?=(?:An?|The|Some) [^*\n]*\.$)", re.MULTILINE)
-"""Star right before a sentence about somebody here."""
+"""Star right before a sentence about a person here."""
 _ROOM_NUMBER = re.compile(r"[ \t]*\[\d{2,}\]")
 _CLOSED_BRACKETS = re.compile(r"\) \((?=(?:in|on) which )")
 """Boundary between the state and the contents of a thing in brackets."""
@@ -130,6 +130,10 @@ _LABEL_IN_BRACKETS = re.compile(
 def _leader(found: re.Match[str]) -> str:
     several = len(_LEADER.findall(found.string)) > 1
     return f"{found['label']}: {found['value']}" if several else found[0]
+
+
+def _remark(found: re.Match[str]) -> str:
+    return found["said"] or found["aside"]
 
 
 def _title_with_ways(found: re.Match[str]) -> str:
@@ -252,10 +256,10 @@ LINES = Rewriter(
     ("]", [
         (("]o", "]O", "]a", "]A", "]e", "]E"), _DIRECTION_KEYS, _direction_keys),
         (("]o", "]O", "]a", "]A", "]e", "]E", "]p"), _DIRECTION_KEY, lambda found: found["letter"]),
-        ((".]", "!]", "?]"), _REMARK, lambda found: found["said"] or found["aside"]),
+        ((".]", "!]", "?]"), _REMARK, _remark),
     ]),
     (")", [
-        ((".)",), _REMARK, lambda found: found["said"] or found["aside"]),
+        ((".)",), _REMARK, _remark),
         ((), _WAYS_IN_BRACKETS, lambda found: f"Exits: {found['ways']}"),
         ((")o", ")O", ")a", ")A", ")e", ")E"), _DIRECTION_KEYS, _direction_keys),
         ((")o", ")O", ")a", ")A", ")e", ")E", ")p"), _DIRECTION_KEY, lambda found: found["letter"]),

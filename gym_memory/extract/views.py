@@ -9,7 +9,7 @@ from gym_memory.extract.placing import find_things
 from gym_memory.extract.scene import Scene, seen_relation
 from gym_memory.extract.things import ARTICLE, COMPASS, NAME, is_name, place_name, things_in
 from gym_memory.extract.ways import BARRED, WAYS, is_passable
-from gym_memory.extract.wording import STOP, YOU
+from gym_memory.extract.wording import LETTER, STOP, YOU
 from gym_memory.graph.schema import DIRECTIONS, clean_name, door_relation
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
 ]
 __all__ += ["read_all_ways", "read_door", "read_exits_to", "read_view", "read_way_to"]
 
-_LETTER = r"[^.,;:!?()\[\]\"\n]"
 _APPOSITION = r"(?:, (?:the|an?) [^,.]+)?"
 VIEW_TO_THE = re.compile(
     rf"(?:[Tt]hrough (?P<door>{NAME}),? )?[Tt]o the (?P<way>\w+),? "
@@ -37,7 +36,7 @@ VIEW_OF_YOU = re.compile(
 )
 """A place in view: *north of you is the hallway*."""
 DOOR_IN_VIEW = re.compile(
-    rf"(?:[Tt]here(?: is|'s)|[Yy]ou see) (?P<door>{ARTICLE} (?:(?! and ){_LETTER})+?),? "
+    rf"(?:[Tt]here(?: is|'s)|[Yy]ou see) (?P<door>{ARTICLE} (?:(?! and ){LETTER})+?),? "
     rf"(?:(?:that |which )?lead(?:s|ing) )?(?:(?:to|on|in|at) (?:the|your) )?(?P<way>\w+)"
     rf"(?: (?:side|wall|end)(?: of (?:the|this) \w+)?)?(?:, which\b[^.!?]*)?{STOP}",
     re.IGNORECASE,

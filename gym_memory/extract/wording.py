@@ -8,8 +8,8 @@ from pathlib import Path
 
 from gym_memory.core.text import letter_words
 
-__all__ = ["ARE", "BE", "BY", "CLOSE", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LIE"]
-__all__ += ["ON_IN", "POSED", "SEE", "STOP", "THINGS", "YOU", "either", "phrases"]
+__all__ = ["ARE", "BE", "BY", "CLOSE", "ENDS_OF_HERE", "HERE", "HERE_WORDS", "LEADS", "LETTER"]
+__all__ += ["LIE", "ON_IN", "POSED", "SEE", "STOP", "THINGS", "YOU", "either", "phrases"]
 __all__ += ["word_group"]
 
 _GROUPS = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
@@ -34,6 +34,8 @@ def word_group(group: str) -> frozenset[str]:
 YOU = r"(?:You|I|We)"
 ARE = r"(?:'re| are|'m| am)"
 THINGS = r"[^.!?:;\n]+?"
+LETTER = r"[^.,;:!?()\[\]\"\n]"
+"""A character of a name."""
 STOP = r"[.!]*[\"']?$"
 _FLOOR = r"(?:on|upon) the (?:floor|ground)(?: (?:next to|beside|by|before) (?:you|me)| here)?"
 HERE = (

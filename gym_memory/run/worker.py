@@ -35,7 +35,7 @@ from gym_memory.core.errors import (
     ResultsError,
 )
 from gym_memory.core.files import open_to_append
-from gym_memory.core.frames import users_frame
+from gym_memory.core.frames import raised_at
 from gym_memory.core.names import NO_SPEC, Spec, import_plugin
 from gym_memory.core.secrets import ScrubbedStream, scrubbed
 from gym_memory.core.settings import check_name
@@ -205,9 +205,7 @@ def _portable(error: Exception) -> GymMemoryError:
         return BackendError(
             f"the package {error.name!r} is not installed: gym-memory doctor says how to get it"
         )
-    frame = users_frame("".join(traceback.format_exception(error)))
-    place = f" at {frame}" if frame else ""
-    return BackendError(scrubbed(f"{type(error).__name__}: {error}{place}"))
+    return BackendError(scrubbed(f"{type(error).__name__}: {error}{raised_at(error)}"))
 
 
 class _Outbox:

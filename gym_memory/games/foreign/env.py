@@ -449,7 +449,7 @@ def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
             "expected id as a Gymnasium id, 'module:id' or 'module:function', as in "
             "'Foreign?id=module:function'; in Python call gym_memory.wrap(env)"
         )
-    ours = {key: kwargs.pop(key) for key in list(kwargs) if key in _settings()}
+    ours = {key: kwargs.pop(key) for key in _settings() if key in kwargs}
     env = _make(id, ours.get("max_steps"), kwargs)
     return ForeignEnv(env, **{"name": id, **ours})
 

@@ -256,6 +256,7 @@ class Cleaning(TextWorldFamily):
         types = oracle.objects["types"]
         extra["praised"] = tuple(
             Triple(thing, "belongs on" if types.get(home) == "s" else "belongs in", home)
-            for thing, home in ((thing, home.lower()) for thing, home in extra["homes"].items())
+            for thing, place in extra["homes"].items()
+            for home in [place.lower()]
         )
         return oracle._replace(objects={**oracle.objects, **extra})
