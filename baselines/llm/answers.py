@@ -50,12 +50,12 @@ _WHICH = (
 )
 """Words before the action to take; other words introduce past, bad or possible actions."""
 _MADE = (
-    r"(?:[ _](?:to (?:take|do|perform|execute|play|make)|(?:that )?i(?:['’]ll)? "
+    r"(?:[ _](?:to[ _](?:take|do|perform|execute|play|make)|(?:that )?i(?:['’]ll)? "
     r"(?:will )?(?:take|choose|pick|select|do|perform)|taken|chosen|selected|decided|now|next|text"
     r"|name|string|for (?:this|the) (?:turn|step)|this (?:turn|step)))"
 )
 _NUMBER = r"(?:[ _-]?#?\d+)?"
-_COLON = r"(?:[:：=]|->|=>|→|\||(?<= )[-–—](?= ))"
+_COLON = r"(?:(?:是|为)?[:：=]|->|=>|→|\||(?<= )[-–—](?= ))"
 _LABEL = (
     rf"(?:\b{_WHICH}{{0,4}}{_NOUN}{_MADE}{{0,2}}{_NUMBER}"
     rf"[*_`\"' \])】>]{{0,4}}{_COLON}|(?<=[\[(【<]){_NOUN}{_NUMBER}[\])】>])"
@@ -119,7 +119,7 @@ _BULLET = re.compile(r"(?:[-*•·>]|\[\d{1,3}\]|#\d{1,3}|[\[(]?\d{1,3}[.):\]])\
 _CALL = re.compile(
     r"""\w+\((?:\w+\s*=\s*)?(["'])(?P<rest>.+)\1\)"""
     rf"|(?:{_NOUN}|do|play|perform|execute|submit|finish|take_action)[(\[](?P<bare>.+)[)\]]"
-    r"|(?P<empty>\w+)\(\)",
+    r"|(?P<empty>\w+)\(\)|(?P<verb>\w+)[(\[](?P<object>[^()\[\]]+)[)\]]",
     re.IGNORECASE,
 )
 _SPACE_STANDIN = re.compile(r"(?<=\w)\\?[_-](?=\w)|\\ |(?<=[a-z])(?=\d)")
@@ -136,8 +136,9 @@ _INTENT = re.compile(
     rf"|our|{_NOUN})\b)"
     r"(?:(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence|finally)\b[,:.!]? )*"
     r"(?:i (?:think|believe|guess|suggest|recommend|propose)(?: that)? )?"
-    r"(?:i(?:'ll|’ll|'d|’d| will| should| must| choose to| choose| decide to| need to| want to"
-    r"|'m going to| am going to)?|you(?: should| must| need to)|we(?: should| must| need to| will)?"
+    r"(?:i(?:'ll|’ll|'d|’d| will| would| should| must| choose to| choose| decide to| need to"
+    r"| want to|'m going to| am going to)?|you(?: should| must| need to)"
+    r"|we(?: should| must| need to| will)?"
     rf"|let(?:'s|’s| me| us)|{_WHICH}*(?:{_NOUN}|step|thing){_MADE}? "
     r"(?:is|would be|will be|should be)(?: to)?|(?:the )?best (?:is|would be)(?: to)?)?"
     r"(?<=[\w:,.!’'] )?[: ]*(?<=[ :])",
@@ -334,7 +335,7 @@ def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
             continue
         closed = tag["inside"] is None or tag[0].endswith(">")
         found = match(inside)
-        claims = [] if found else list(_labelled(inside, match))
+        claims = [] if found else _claims(inside, (_tagged, _labelled), match)
         if claims:
             yield from (one._replace(start=tag.start(), end=tag.end() - closed) for one in claims)
         else:
@@ -438,7 +439,8 @@ def _without_marks(line: str) -> str:
         if found and found.end():
             return found["rest"] if "rest" in dress.groupindex else line[found.end() :]
     if found := _CALL.fullmatch(line.strip(_MARKS)):
-        return found["rest"] or found["bare"] or found["empty"]
+        whole = f"{found['verb']} {found['object']}"
+        return found["rest"] or found["bare"] or found["empty"] or whole
     bare = _SIGNS.sub("", line.strip(_MARKS))
     return _ADVERB.sub("", bare)
 

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -56,6 +57,7 @@ _HOPELESS = frozenset({401, 402, 403, 404, 410, 451})
 _PROMPT_MARGIN = 1.2
 """Factor on the estimated size of a prompt if the context of the server is known."""
 _LEAST_ANSWER = 16
+_ADDRESS = re.compile(r"https?://\S+")
 _NAME_CHARS = 100
 """Most characters of a model's name in a row."""
 
@@ -445,7 +447,8 @@ def _hint(base_url: str | None) -> str:
 
 
 def _words(error: ErrorReport) -> str:
-    return f"{error.code} {error.message}".lower()
+    """Return the words of an error, without addresses, whose words say nothing about it."""
+    return _ADDRESS.sub("", f"{error.code} {error.message}".lower())
 
 
 def _names_something(error: ErrorReport) -> bool:

@@ -88,6 +88,8 @@ _REFUSES = re.compile(
 _LEAST_ROOM = 16
 _LEAST_ANSWER = 512
 """Limit of an answer in tokens after an error that it is too high, without a number."""
+_ROOM_FOR_THOUGHTS = 32_768
+"""Limit of an answer in tokens after an error that it is too low, without a number."""
 _LEAST_CONTEXT = 512
 """Least tokens of a prompt that a server may have cut."""
 _LONGER, _FAR = 1.05, 1.5
@@ -207,8 +209,10 @@ def named_changes(
     if wanted:
         yield from _smaller(dialect, error, wanted, prompt)
         if re.search(_NAMED["limit"], error) and _TOO_SMALL.search(error):
-            bounds = (int(found) for found in re.findall(r"(?<![\w.-])\d{1,6}(?![\w.-]*\w)", error))
-            yield from (dialect._replace(least=bound) for bound in bounds if bound > wanted)
+            bounds = [int(found) for found in re.findall(r"(?<![\w.-])\d{1,6}(?![\w.-]*\w)", error)]
+            for bound in (*bounds, _ROOM_FOR_THOUGHTS):  # the error may have no number
+                if bound > wanted:
+                    yield dialect._replace(least=bound)
     if is_about_context(error):
         return
     for part in sent:

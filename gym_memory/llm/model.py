@@ -212,7 +212,8 @@ class BaseChatModel(ABC):
                 self._count_answer(request, answer, time.perf_counter())
                 raise Failure("answer", _CUT.format(limit))
             except Failure as failure:
-                self._count(request.role, Usage(failures=1))
+                billed = failure.tokens or Tokens()  # such as those of a refusal
+                self._count(request.role, self._usage(billed, paid=bool(billed.total), failures=1))
                 self._note(failure)
                 if failure.kind not in _TRANSIENT or attempt == self.retries:
                     raise failure.as_error() from None
@@ -234,10 +235,12 @@ class BaseChatModel(ABC):
         if most is None:
             return
         _failed[self._own_hash] += failure.kind in _TRANSIENT
-        if _failed[self._own_hash] >= most:
+        attempts, longest = _failed[self._own_hash], most * self.max_wait
+        if attempts >= most or (failure.wait or 0.0) > longest:
             _failed[self._own_hash] = 0
             raise ModelDownError(
-                f"the model does not answer, {most} attempts in a row failed: {failure}. "
+                f"the model does not answer, {attempts} attempt{'s' * (attempts > 1)} in a row "
+                f"failed: {failure}. "
                 "When it is back, give the same command: finished episodes are kept"
             )
 
@@ -292,25 +295,16 @@ class BaseChatModel(ABC):
 
     def _count_answer(self, request: Request, answer: Reply, started: float) -> None:
         tokens = answer.tokens
-        paid = not answer.hit
-        cost = self.price.cost(tokens) if paid and self.price else 0.0
         seconds = time.perf_counter() - started
-        self._count(
-            request.role,
-            Usage(
-                calls=1,
-                hits=int(answer.hit),
-                prompt_tokens=tokens.prompt,
-                cached_tokens=tokens.cached,
-                completion_tokens=tokens.completion,
-                reasoning_tokens=tokens.reasoning,
-                estimated=int(tokens.estimated),
-                cost_usd=cost,
-                unpriced=int(paid and self.price is None),
-                cut=int(answer.finish == "length"),
-                seconds=seconds,
-            ),
+        usage = self._usage(
+            tokens,
+            paid=not answer.hit,
+            calls=1,
+            hits=int(answer.hit),
+            cut=int(answer.finish == "length"),
+            seconds=seconds,
         )
+        self._count(request.role, usage)
         sentences = [*self.notes(), *([_ESTIMATED] if tokens.estimated else ())]
         sentences += [_SOME_CUT] if answer.finish == "length" else []
         for meter in (self.meter, *current_scope().meters):
@@ -319,8 +313,21 @@ class BaseChatModel(ABC):
                 meter.note(sentence)
         chat = tuple(request.messages)
         for log in current_scope().logs:
-            call = Call(request.role, chat, answer.text, tokens, cost, answer.hit, seconds)
+            spent = usage.cost_usd
+            call = Call(request.role, chat, answer.text, tokens, spent, answer.hit, seconds)
             log.append(call._replace(thought=answer.thought, priced=self.price is not None))
+
+    def _usage(self, tokens: Tokens, *, paid: bool, **counts: Any) -> Usage:
+        return Usage(
+            prompt_tokens=tokens.prompt,
+            cached_tokens=tokens.cached,
+            completion_tokens=tokens.completion,
+            reasoning_tokens=tokens.reasoning,
+            estimated=int(tokens.estimated),
+            cost_usd=self.price.cost(tokens) if paid and self.price else 0.0,
+            unpriced=int(paid and self.price is None),
+            **counts,
+        )
 
     def _count(self, role: str, usage: Usage) -> None:
         for meter in (self.meter, *current_scope().meters):

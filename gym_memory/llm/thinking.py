@@ -26,9 +26,11 @@ _CONTROL = re.compile(
 )
 """Control tokens that a server leaves in the text."""
 _PROSE = re.compile(
-    r"\s*Here is my thought process:(?P<thought>.*?)Here is my response:(?P<answer>.*)", re.DOTALL
+    r"\s*(?:Here is my thought process:|analysis|(?=assistantfinal))(?P<thought>.*?)"
+    r"(?:Here is my response:|assistantfinal)(?P<answer>.*)",
+    re.DOTALL,
 )
-"""Words with which Granite introduces its thoughts and its answer."""
+"""Thoughts and answer of Granite, and of gpt-oss where a server drops its control tokens."""
 
 
 def split_thinking(text: str) -> tuple[str, str]:

@@ -214,6 +214,14 @@ def test_model_that_never_answers_ends_run_after_18_attempts() -> None:
         assert server.received == 18
 
 
+def test_wait_longer_than_all_attempts_ends_run_at_once() -> None:
+    server = ScriptedServer(faults=Faults(rates={"429": 1.0}), retry_after=7 * 3600)
+    with server, episode_usage(most_failures=18):
+        model = make_model(f"openai?model=m&base_url={server.base_url}")
+        with pytest.raises(ModelSetupError, match=r"does not answer, 1 .*429"):
+            model.complete(ASK)
+
+
 def test_one_answer_continues_the_run() -> None:
     faults = Faults(["500"] * 17 + [""] + ["500"] * 17 + [""])
     with ScriptedServer(faults=faults) as server, episode_usage(most_failures=18):

@@ -24,7 +24,7 @@ from gym_memory.core.errors import (
     ModelSetupError,
     UnknownNameError,
 )
-from gym_memory.llm import Price, Request, Usage, episode_usage, make_model
+from gym_memory.llm import Price, Request, episode_usage, make_model
 from gym_memory.llm.client import OpenAIChat, read_tokens
 from gym_memory.llm.model import prompt_ceiling
 from gym_memory.llm.prompts import load_prompt
@@ -107,7 +107,10 @@ def test_failures_are_distinguished(serve, connect, fault, kind):
     model.timeout = 120.0
     assert caught.value.kind == kind
     assert pickle.loads(pickle.dumps(caught.value)).kind == kind
-    assert model.meter.total() == Usage(failures=1)
+    billed = fault in ("refusal", "huge")
+    total = model.meter.total()
+    assert (total.failures, total.calls, total.unpriced) == (1, 0, billed)
+    assert bool(total.prompt_tokens and total.completion_tokens) == billed
     assert ask(model).text == "True", "the next call works"
 
 

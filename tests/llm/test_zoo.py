@@ -328,7 +328,14 @@ def refuse_short_thought(request: dict[str, object], number: int) -> Refusal | N
     return None if request["max_tokens"] >= 1000 else Refusal(400, {"error": {"message": message}})  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("refuse", [refuse_low_limit, refuse_short_thought])
+def refuse_unnumbered(request: dict[str, object], number: int) -> Refusal | None:
+    message = (
+        "`max_tokens` must be greater than `thinking.budget_tokens`: https://x.org/#context-window"
+    )
+    return None if request["max_tokens"] >= 4000 else Refusal(400, {"error": {"message": message}})  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("refuse", [refuse_low_limit, refuse_short_thought, refuse_unnumbered])
 def test_limit_that_is_too_low_is_raised_and_kept(
     refuse: Refuse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
