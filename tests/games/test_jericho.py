@@ -21,7 +21,7 @@ from gym_memory.games.jericho.clock import Clock
 from gym_memory.games.jericho.engine import ParserEngine
 from gym_memory.games.jericho.env import our_story
 from gym_memory.games.jericho.meanings import Meanings, meanings
-from gym_memory.games.jericho.outcomes import Outcomes
+from gym_memory.games.jericho.outcomes import Outcomes, Twins
 from gym_memory.games.jericho.trials import StateTrials
 from gym_memory.games.jericho.vocabulary import (
     HELD,
@@ -37,6 +37,7 @@ from gym_memory.games.jericho.words import (
     filled,
     fillings,
     names_in_view,
+    story_text,
     templates_of,
     understood,
 )
@@ -422,7 +423,8 @@ def test_one_of_two_things_is_carried():
 
 def outcomes_of(things: list[str], answer) -> set[tuple[str, ...]]:
     """Return the pairs of things that are tried, where ``answer`` gives text and effect."""
-    outcomes, tried = Outcomes({thing: frozenset((thing,)) for thing in things}), set()
+    outcomes = Outcomes({thing: frozenset((thing,)) for thing in things}, Twins({}))
+    tried: set[tuple[str, ...]] = set()
     for names in fillings(("put", HELD, "in", NOUN), things, things):
         if not outcomes.foreseen(names):
             tried.add(names)
@@ -452,7 +454,7 @@ def test_a_special_thing_is_tried_with_all():
 
 
 def test_template_is_dull_after_refusals_in_same_words():
-    outcomes = Outcomes({name: frozenset((name,)) for name in "abcd"})
+    outcomes = Outcomes({name: frozenset((name,)) for name in "abcd"}, Twins({}))
     said = []
     for name in "abcd":
         outcomes.note((name,), f"The {name} makes no sound.", b"")
@@ -460,6 +462,31 @@ def test_template_is_dull_after_refusals_in_same_words():
     assert said == [False, False, True, False]  # after its turn it begins again
     outcomes.note(("a",), "The bell rings.", b"rung")
     assert not outcomes.dull
+
+
+def test_one_of_many_walls_is_tried_until_it_has_an_effect():
+    walls = ["north wall", "south wall", "west wall"]
+    words = {wall: frozenset(wall.split()) for wall in walls}
+    twins = Twins(dict.fromkeys(walls, "wall"))
+
+    def tried(verb: str, effect: bytes = b"") -> list[str]:
+        outcomes, made = Outcomes(words, twins), []
+        for wall in walls:
+            if not outcomes.foreseen((wall,)):
+                made.append(wall)
+                special = effect if wall == "west wall" else b""
+                outcomes.note((wall,), f"You cannot {verb} the {wall}.", special)
+        return made
+
+    assert tried("push", b"a secret door") == walls
+    assert all(tried(verb) == walls for verb in ("turn", "open", "cut", "eat", "rub"))
+    assert tried("climb") == ["north wall", "west wall"]
+
+
+def test_long_status_line_is_cut_only_at_the_end():
+    line = "Hall" + " " * 4000 + "Moves: 1"
+    assert story_text(f"{line}\nA hall.") == f"{line}\nA hall."
+    assert story_text(f"A hall.\n{line}") == "A hall.\nHall"
 
 
 def test_clock_runs_when_time_passes():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import mmap
 import os
@@ -79,6 +80,7 @@ def _answer_of_copy(work: Callable[[Attempt], Any], attempt: Attempt) -> bytes |
 
 
 def _answer(work: Callable[[Attempt], Any], attempt: Attempt, writing: int) -> NoReturn:
+    gc.disable()  # it would write to, and so copy, the pages of every object
     try:
         answer = ["ok", work(attempt)]
     except BaseException:

@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.records import Triple
 from gym_memory.games.jericho.copies import COMMAND_CPU_S, Attempt, in_copy
-from gym_memory.games.jericho.facts import Tree, find_player, holders_of, is_circular, true_facts
+from gym_memory.games.jericho.facts import (
+    Tree,
+    find_player,
+    holders_of,
+    is_circular,
+    object_names,
+    true_facts,
+)
 from gym_memory.games.jericho.listing import Listing
 from gym_memory.games.jericho.trials import StateTrials
 from gym_memory.games.jericho.vocabulary import (
@@ -210,6 +217,7 @@ class ParserEngine(StoryEngine):
             shapes = set(map(shape_of, templates))  # jericho's lists lack some, such as `unlock`
             common = templates_of(vocabulary._replace(templates=()))
             templates += tuple(line for line in common if shape_of(line) not in shapes)
+            object_names(story)  # kept for every copy of this process
             self._known = StoryFacts(vocabulary, object_region(story), templates, story)
         return self._known
 

@@ -16,7 +16,7 @@ from gym_memory.core.text import letter_words, words
 from gym_memory.games.jericho.clock import Clock
 from gym_memory.games.jericho.facts import holders_of, is_circular
 from gym_memory.games.jericho.meanings import meanings
-from gym_memory.games.jericho.outcomes import Outcomes
+from gym_memory.games.jericho.outcomes import Outcomes, Twins
 from gym_memory.games.jericho.trials import CommandResult, StateTrials
 from gym_memory.games.jericho.vocabulary import HELD, NOUN, Bytes, Region, Vocabulary
 from gym_memory.games.jericho.words import (
@@ -222,10 +222,17 @@ class Listing:
             ordered[:0] = [("drop", "all")] * (len(held) > 1)
             ordered[:0] = [("take", "all")] * (len(things) > 1)
         words = self._meant.words()
+        twins = Twins({name: self._kind(name) for name in things if name not in held})
         return deque(
-            _Turn(line, fillings(line, things, held), Outcomes(words), _waits(line))
+            _Turn(line, fillings(line, things, held), Outcomes(words, twins), _waits(line))
             for line in ordered
         )
+
+    def _kind(self, name: str) -> tuple[str, str]:
+        """Return what a thing is and how it is described, without what sets it apart."""
+        *others, noun = name.split()
+        described = letter_words(story_text(self._examined[name].text))
+        return noun, " ".join(word for word in described if word not in others)
 
     def still(self, same: Bytes) -> list[Bytes]:
         """Return the objects as waiting and as a command that takes no time leave them."""

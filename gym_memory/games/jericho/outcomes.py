@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from gym_memory.core.text import letter_words
 from gym_memory.games.jericho.words import is_refused_verb, story_text
 
-__all__ = ["Outcomes"]
+__all__ = ["Outcomes", "Twins"]
 
 _ORDINARY = 2
 """Outcomes of one kind, after which another one is foreseen."""
@@ -17,9 +17,38 @@ _MOST_UNREAD = 2
 """First commands of a template that the parser could not read, after which it is left."""
 _DULL = 3
 """Refusals in the same words, after which a template waits for its next turn."""
+_SURE = 6
+"""Equal refusals of one thing each, after which two things are taken to be alike."""
 _REPEATED = "\0"
 """Kind of an effect that was seen before, so that one of the things had no part in it."""
 _SENTENCE = re.compile(r"[^.!?\n]*")
+
+
+class Twins:
+    """Things of one kind, such as four walls, which answer alike as long as none has an effect.
+
+    Args:
+        kinds: What each thing is and how it is described, by its name.
+    """
+
+    def __init__(self, kinds: Mapping[str, Hashable]):
+        firsts: dict[Hashable, str] = {}
+        self._first = {name: firsts.setdefault(kind, name) for name, kind in kinds.items()}
+        self._times = Counter[str]()
+
+    def first(self, name: str) -> str:
+        """Return the first thing of the same kind; the thing itself if they are unlike."""
+        return self._first.get(name, name)
+
+    def stand_in(self, name: str) -> str:
+        """Return the thing whose outcomes are this one's, too: itself until that is sure."""
+        return self.first(name) if self._times[name] >= _SURE else name
+
+    def compare(self, name: str, *, equal: bool) -> None:
+        """Note whether a thing was refused in the words in which the first one was."""
+        self._times[name] += 1
+        if not equal:
+            self._first[name] = name
 
 
 class Outcomes:
@@ -31,17 +60,22 @@ class Outcomes:
 
     Args:
         words: The words of each thing, by its name.
+        twins: Things that may be alike.
     """
 
-    def __init__(self, words: Mapping[str, frozenset[str]]):
-        self._words = words
+    def __init__(self, words: Mapping[str, frozenset[str]], twins: Twins):
+        self._words, self._twins = words, twins
+        self._answers: dict[tuple[str, ...], str] = {}
         self._kinds: defaultdict[tuple[int, str], Counter[str]] = defaultdict(Counter)
         self._effects: set[bytes] = set()
         self._tried = self._unread = self._in_a_row = 0
         self._last = ""
 
     def foreseen(self, names: Sequence[str]) -> bool:
-        """True if both things had one kind of outcome before, in their slots."""
+        """True if the likes of them were tried, or both had one outcome before, in their slots."""
+        likes = tuple(map(self._twins.stand_in, names))
+        if likes != tuple(names) and likes in self._answers:
+            return True
         if len(names) != 2:
             return False
         first, second = (self._kinds[place] for place in enumerate(names))
@@ -62,6 +96,11 @@ class Outcomes:
         self._tried += 1
         self._unread += is_refused_verb(text)
         kind = "" if effect else self._refusal(names, text)
+        self._answers[tuple(names)] = kind
+        if len(names) == 1:
+            first = self._answers.get((self._twins.first(names[0]),))
+            if first is not None:
+                self._twins.compare(names[0], equal=kind == first != "")
         again = kind == self._last and not effect and not self.dull
         self._in_a_row, self._last = self._in_a_row + 1 if again else 1, kind
         if effect and effect not in self._effects:

@@ -179,8 +179,8 @@ _REFUSED_VERB = (
 )  # fmt: skip
 """Words with which a parser refuses the form of a command."""
 _WHICH = re.compile(r"\bWhich (?:\w+ )*do you mean,? (?P<names>[^?]+)\?", re.IGNORECASE)
-_STATUS = re.compile(
-    r"\A>[^\n]*[ ]{12,}(?:Score|Time):[^\n]*\n*|\n?>?[ ]{12,}[^\n]*\Z|\n>\s*\Z|\A>\s*\Z"
+_STATUS = re.compile(  # a run of spaces is read once, from its first one
+    r"\A>[^\n]*[ ]{12}(?:Score|Time):[^\n]*\n*|\n?>?(?<! )[ ]{12}[^\n]*\Z|\n>\s*\Z|\A>\s*\Z"
 )
 ENDING = re.compile(r"\*\*\*+\s*(.+?)\s*\*\*\*+")
 """Words between stars with which a story ends."""
