@@ -404,6 +404,11 @@ class TextLearner(Learner):
 
     # ------------------------------------------------------------ seeing
 
+    @property
+    def teacher_memory(self) -> str:
+        """Return the memory of the teacher; empty for RL alone."""
+        return self.settings.teacher_memory if self.settings.teacher else ""
+
     def see(
         self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1
     ) -> Words:

@@ -131,7 +131,7 @@ def command(
     """
     loaded = options.load_plugins(plugins, env, memory)
     learner = _learner(baseline, settings or [], training.seed, device)
-    teacher = getattr(learner.settings, "teacher_memory", "")
+    teacher = getattr(learner, "teacher_memory", "")
     arena = Arena(env, memory, budget, valid_split, valid_max_steps, teacher)
     for split, what in (("train", "training"), (valid_split, "valid")):
         for mixture in training_mixtures(env, split, what):

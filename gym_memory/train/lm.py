@@ -195,6 +195,11 @@ class LmLearner(Learner):
 
     # ------------------------------------------------------------ seeing
 
+    @property
+    def teacher_memory(self) -> str:
+        """Return the memory of the teacher; empty for none."""
+        return self.settings.teacher_memory
+
     def see(
         self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1
     ) -> LmPrompt:

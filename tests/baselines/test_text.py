@@ -17,6 +17,7 @@ from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.trainer import Trainer
 from gym_memory.baselines.rl.shared.training import TrainSettings
 from gym_memory.baselines.rl.text import TextLearner, TextSettings
+from gym_memory.cli import main
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 from gym_memory.core.tensors import read_tensors
 from gym_memory.core.training_folder import LAST
@@ -152,6 +153,14 @@ def test_actor_critic_alone_learns_a_corridor() -> None:
         learner.learn()
     chances = torch.softmax(learner.read([look(room) for room in rooms]).logits, 1)[:, 0]
     assert float(chances.min()) > 0.7
+
+
+def test_learner_without_a_teacher_needs_no_memory_for_it(tmp_path: Path) -> None:
+    small = ("dim=16", "n_steps=2", "teacher=", "teacher_memory=missing")
+    words = ["train", "text", "-e", "Cooking?level=rl-1", "-m", "none", "--out", str(tmp_path)]
+    words += ["--steps", "16", "--games", "1", "--valid-games", "1", "--valid-max-steps", "2"]
+    main([*words, *(word for setting in small for word in ("--set", setting))])
+    assert (tmp_path / LAST).exists()
 
 
 def test_minilm_needs_no_vocabulary() -> None:
