@@ -53,6 +53,8 @@ _VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.05
 """Verbs, and share of the commands tried, of an effect that is none of theirs."""
 _SHARE_OF_NOISE = 0.3
 """Share of the things whose examination changes a byte that says nothing."""
+_SHARE_OF_MARKS = 0.5
+"""Share of the things in which showing changes an attribute that says nothing."""
 _MOST_THINGS = 24
 _MOST_NAMES = 80
 """Names examined in one state."""
@@ -111,7 +113,7 @@ class Listing:
         if choice is not None:
             return tuple(word for word in words(choice[1]) if word not in _NO_CHOICE)
         things, held = self._things()
-        effects = _Effects(self, self._noise())
+        effects = _Effects(self, self._telling_bits())
         known = self._vocabulary.knows
         for move in MOVES:
             if known(self._vocabulary.spelled(move)):
@@ -200,20 +202,29 @@ class Listing:
 
     # ------------------------------------------------------------ commands
 
-    def _noise(self) -> Bytes:
-        """Return which bytes of the objects commands leave alone that change nothing.
+    def _telling_bits(self) -> Bytes:
+        """Return a mask of the objects' bits without those that commands alter that only show.
 
-        A byte that examining few things alone changes may be an effect.
+        A byte that examining few things alone changes may be an effect. An attribute that showing
+        most things changes, such as *mentioned*, tells nothing of any object.
         """
-        of = self._region.of
+        of, region = self._region.of, self._region
         first = of(self._look.memory)
-        same = (first == of(self._carried.memory)) & (first == of(self._wait.memory))
-        unlike = np.zeros(len(first), int)
         described = {result.text: result.memory for result in self._examined.values()}
-        for text, memory in described.items():
-            if understood(text):
-                unlike += of(memory) != first
-        return same & (unlike <= max(1, len(described) * _SHARE_OF_NOISE))
+        examined = [of(m) ^ first for text, m in described.items() if understood(text)]
+        carried, waited = (of(result.memory) ^ first for result in (self._carried, self._wait))
+        bits = np.full(len(first), 0xFF, np.uint8)
+        shown = np.bitwise_or.reduce([region.attributes(one) for one in (carried, *examined)])
+        marks = np.unpackbits(shown, axis=1).sum(axis=0)
+        most = marks > max(1, len(examined) * _SHARE_OF_MARKS)
+        region.attributes(bits)[:] &= ~np.packbits(most)
+        unlike = np.zeros(len(first), int)
+        for one in examined:
+            unlike += (one & bits) != 0
+        noise = ((carried | waited) & bits) != 0
+        noise |= unlike > max(1, len(described) * _SHARE_OF_NOISE)
+        bits[noise] = 0
+        return bits
 
     def _turns(self, things: Sequence[str], held: Sequence[str]) -> deque[_Turn]:
         """Return the templates with what to try in them, the likeliest first."""
@@ -234,11 +245,9 @@ class Listing:
         described = letter_words(story_text(self._examined[name].text))
         return noun, " ".join(word for word in described if word not in others)
 
-    def still(self, same: Bytes) -> list[Bytes]:
+    def still(self) -> list[Bytes]:
         """Return the objects as waiting and as a command that takes no time leave them."""
-        return [
-            self._region.of(memory)[same] for memory in (self._look.memory, self._trials.memory)
-        ]
+        return [self._region.of(memory) for memory in (self._look.memory, self._trials.memory)]
 
     def objects(self, memory: Bytes) -> Bytes:
         """Return the bytes of a memory that hold the objects."""
@@ -260,9 +269,9 @@ class _Effects:
     One that implies another, *(first taking the box)*, counts only if it is about one thing.
     """
 
-    def __init__(self, listing: Listing, same: Bytes):
-        self._listing, self._same = listing, same
-        self._still = listing.still(same)
+    def __init__(self, listing: Listing, bits: Bytes):
+        self._listing, self._bits = listing, bits
+        self._still = [world & bits for world in listing.still()]
         self._unchanged: set[bytes] = set()
         self._found: dict[bytes, list[str]] = {}
         self._implied: dict[bytes, list[str]] = {}
@@ -302,7 +311,7 @@ class _Effects:
         raw = objects.tobytes()
         if raw in self._unchanged:
             return b""
-        now = objects[self._same]
+        now = objects & self._bits
         if any(np.array_equal(now, world) for world in self._still):
             self._unchanged.add(raw)
             return b""

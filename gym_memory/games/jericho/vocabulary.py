@@ -46,6 +46,8 @@ _FIRST_PREPOSITION = 180
 """Least token of a fixed line by Inform that is a preposition."""
 _ATTRIBUTES = range(128, _FIRST_PREPOSITION)
 _FILTERS, _SCOPES = range(16, 48), range(80, 112)
+_OLD_ENTRY = 9
+"""Bytes of an object's entry up to version 3."""
 _ZIL_IN_ROOM, _ZIL_CARRIED = 0x30, 0xC0
 _PREPOSITIONS = ("with", "in", "on", "to", "from", "under", "up", "down", "at", "through", "about")
 """Preferred ones among synonyms."""
@@ -312,15 +314,24 @@ Bytes = NDArray[np.uint8]
 
 
 class Region(NamedTuple):
-    """Bytes ``start`` to ``end`` of dynamic memory, with its objects and their properties."""
+    """Bytes ``start`` to ``end`` of dynamic memory, with its objects and their properties.
+
+    An object's entry has ``size`` bytes, of which the first hold its attributes.
+    """
 
     start: int
     end: int
     objects: int
+    size: int
 
     def of(self, memory: Bytes) -> Bytes:
         """Return these bytes of a memory."""
         return memory[self.start : self.end]
+
+    def attributes(self, region: Bytes) -> Bytes:
+        """Return the attributes in these bytes as a view of shape (objects, 4 or 6)."""
+        entries = region[: self.size * self.objects].reshape(self.objects, self.size)
+        return entries[:, : 4 if self.size == _OLD_ENTRY else 6]
 
 
 @lru_cache(maxsize=64)
@@ -330,7 +341,7 @@ def object_region(story: bytes) -> Region:
     Their number is stored nowhere: they end where the first of their property tables begins.
     """
     old = story[0] <= 3
-    defaults, size, pointer = (31, 9, 7) if old else (63, 14, 12)
+    defaults, size, pointer = (31, _OLD_ENTRY, 7) if old else (63, 14, 12)
     first = _at(story, 0x0A) + 2 * defaults
     dynamic = min(_at(story, 0x0E), len(story))
     tables, address, end = dynamic, first, first
@@ -341,7 +352,7 @@ def object_region(story: bytes) -> Region:
         tables = min(tables, properties)
         end = max(end, _end_of(story, properties, old=old))
         address += size
-    return Region(first, min(end, dynamic), (address - first) // size)
+    return Region(first, min(end, dynamic), (address - first) // size, size)
 
 
 def _end_of(story: bytes, address: int, *, old: bool) -> int:
