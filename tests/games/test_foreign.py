@@ -34,6 +34,41 @@ pytestmark = pytest.mark.slow
 RAW = ("text", "task", "inventory", "valid_actions")
 
 
+class Pictured(gym.Env):
+    """A text environment with frames of its own."""
+
+    metadata = {"render_modes": ["rgb_array", "human"], "render_fps": 4}  # noqa: RUF012
+    observation_space, action_space = FreeText(max_length=100), FreeText(max_length=100)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None):
+        return "A hall.", {}
+
+    def step(self, action: str):
+        return "A hall.", 0.0, False, False, {}
+
+    def render(self):
+        return np.full((2, 2, 3), 7, np.uint8) if self.render_mode == "rgb_array" else None
+
+
+def test_own_frames_of_the_environment_are_rendered(capsys: pytest.CaptureFixture[str]) -> None:
+    env = gym_memory.wrap(Pictured("rgb_array"), memory="history")
+    video = gym.wrappers.RenderCollection(env)
+    video.reset(seed=0)
+    video.step("look")
+    assert [frame.max() for frame in video.render()] == [7, 7]
+    assert env.metadata["render_fps"] == 4
+    shown = gym_memory.wrap(Pictured("human"))
+    shown.reset(seed=0)
+    assert capsys.readouterr().out == ""
+    text = gym_memory.wrap(Pictured("rgb_array"), render_mode="ansi")
+    text.reset(seed=0)
+    assert text.render() == "A hall."
+    assert gym_memory.wrap(Pictured()).render_mode is None
+
+
 class Lamp:
     """Two rooms and a lamp to be carried to the hall; old signatures, a string observation."""
 

@@ -307,6 +307,14 @@ def test_markup_of_an_error_is_text_in_the_report(tmp_path: Path) -> None:
     assert "&lt;script>alert(1)&lt;/script> \\| a b &amp; c" in report
 
 
+def test_name_in_code_is_not_escaped_in_the_report(tmp_path: Path) -> None:
+    run = RunConfig(("E?a=1&b=2",), ("none",), ("random",), (0,))
+    with ResultsFolder(tmp_path, run) as folder:
+        folder.append([EpisodeRow(folder.todo()[0], 0, EpisodeResult(task_id="0"))])
+    build_report([tmp_path], tmp_path)
+    assert "| `E?a=1&b=2` |" in (tmp_path / "report.md").read_text()
+
+
 @pytest.mark.slow
 def test_replayed_failures_are_reported(tmp_path: Path) -> None:
     run = config(policies=("weak",))

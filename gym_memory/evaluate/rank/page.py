@@ -146,7 +146,7 @@ def more_tables(cards: Sequence[Card]) -> list[Table]:
             for what, of in exams
         ),
         (
-            "Score at 1,000 tokens, and costs",
+            "Score at 1,000 tokens, and costs over all budgets",
             ["memory", "score", "tokens", "ms", "bytes", "calls", "failed"],
             [
                 [

@@ -97,6 +97,7 @@ class ForeignEnv(TextEnv):
             apply.
         max_action_chars: Characters above which a command is refused, >= 1.
         name: Name in task ids; empty: its Gymnasium id or its class.
+        render_mode: As in ``TextEnv``; None: frames of the environment in its own mode, if any.
     """
 
     def __init__(
@@ -133,6 +134,11 @@ class ForeignEnv(TextEnv):
         )
         self.foreign = env
         """The given environment."""
+        own_mode = getattr(env, "render_mode", None)
+        self._own_frames = render_mode is None and own_mode is not None
+        if self._own_frames:
+            self.render_mode = own_mode
+            self.metadata = {**self.metadata, **getattr(env, "metadata", {})}
         self.max_action_chars = check_int(  # type: ignore[misc]
             "max_action_chars", max_action_chars, 1
         )
@@ -372,6 +378,14 @@ class ForeignEnv(TextEnv):
         if not self._actions:
             info["sources"] = self.sources
         return info
+
+    def render(self) -> Any:
+        """Return a frame of the environment in its own mode, else the last command and text."""
+        return self.foreign.render() if self._own_frames else super().render()
+
+    def _show(self) -> None:
+        if not self._own_frames:
+            super()._show()
 
     def _close(self) -> None:
         close = getattr(self.foreign, "close", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -177,9 +178,10 @@ def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _cell(text: str) -> str:
-    """Escape a text for a table: games and errors may hold markup."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;")
-    return " ".join(text.replace("|", "\\|").splitlines())
+    """Escape a text for a table: games and errors may hold markup; code has no entities."""
+    parts = re.split(r"(`[^`]*`)", text.replace("|", "\\|"))
+    parts[::2] = [part.replace("&", "&amp;").replace("<", "&lt;") for part in parts[::2]]
+    return " ".join("".join(parts).splitlines())
 
 
 def _head(
