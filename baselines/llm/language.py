@@ -378,12 +378,17 @@ class LanguagePolicy(Policy):
         try:
             return answer()
         except UnreadableAnswerError as error:
-            self.invalid_actions += 1
-            self._unread = (str(error), self._unread[1])
+            self._count_unread(error, self._unread[1])
         except ModelError as error:
             self.fallbacks += 1
             self._unread = (f"the call failed: {error}", "")
         return otherwise
+
+    def _count_unread(self, error: UnreadableAnswerError, answer: str) -> None:
+        self.invalid_actions += 1
+        self._unread = (str(error), answer)
+        for meter in current_scope().meters:
+            meter.note(f"an answer could not be used: {error}", "unread")
 
     def act_on(self, answer: str, obs: Observation) -> str:
         """Return the valid action or memory operation in an answer, or else a random action.
@@ -397,8 +402,7 @@ class LanguagePolicy(Policy):
             try:
                 action = self.read(answer, obs).action
             except UnreadableAnswerError as error:
-                self.invalid_actions += 1
-                self._unread = (str(error), answer)
+                self._count_unread(error, answer)
         if action:
             return action
         reason, answer = self._unread

@@ -230,6 +230,15 @@ def test_one_answer_continues_the_run() -> None:
         assert model.complete(ASK).text
 
 
+def test_first_unusable_answer_is_noted() -> None:
+    with ScriptedServer(faults=Faults(rates={"other_action": 1.0})) as server:
+        job = Job("Fetch?level=easy&max_steps=4", "none", agent(server.base_url), 0)
+        (row,) = play_job(job)
+    (note,) = row.result.notes
+    assert note.startswith("an answer could not be used: '")
+    assert note.endswith("is not among the possible actions")
+
+
 def test_an_episode_without_any_answer_is_failed_not_scored() -> None:
     with ScriptedServer(faults=Faults(rates={"500": 1.0})) as server:
         job = Job("Fetch?level=easy&max_steps=4", "none", agent(server.base_url), 0)
