@@ -138,7 +138,8 @@ class ForeignEnv(TextEnv):
         self._own_frames = render_mode is None and own_mode is not None
         if self._own_frames:
             self.render_mode = own_mode
-            self.metadata = {**self.metadata, **getattr(env, "metadata", {})}
+            modes = {**self.metadata, **getattr(env, "metadata", {})}
+            self.metadata = modes  # type: ignore[misc]
         self.max_action_chars = check_int(  # type: ignore[misc]
             "max_action_chars", max_action_chars, 1
         )
