@@ -209,7 +209,10 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
     from gym_memory.baselines.base import POLICIES, learner_classes
     from gym_memory.core.settings import make_settings
 
-    learner_class = getattr(POLICIES.get(baseline), "learner_class", None)
+    policy = None
+    with contextlib.suppress(UnknownNameError):
+        policy = POLICIES.get(baseline)
+    learner_class = getattr(policy, "learner_class", None)
     if learner_class is None:
         raise UnknownNameError("baseline to train", baseline, learner_classes())
     made = make_settings(learner_class.settings_class, read_settings(settings))

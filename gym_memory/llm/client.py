@@ -400,6 +400,8 @@ class OpenAIChat(BaseChatModel):
         status, words, wait = error.status, _words(error), error.details
         message = f"{self._place()} answers {status}: {error.message}"
         if status in _HOPELESS or "insufficient_quota" in words or "model_not_found" in words:
+            if status == 401 and not _header(self.key_env):
+                message += f". No key was sent: set {self.key_env}"
             return ModelSetupError(message + (_hint(self.base_url) if status == 404 else ""))
         if is_about_context(words) and status != 429:
             return Failure("context", message)

@@ -186,6 +186,7 @@ def test_command_line_lists_settings(capsys: pytest.CaptureFixture[str]) -> None
             ("random",),
             "unknown baseline to train 'random': expected one of a2c, bc, drrn, gata, lm, ltl-gata",
         ),
+        (("nothing",), "unknown baseline to train 'nothing': expected one of a2c, bc, drrn"),
         (("drrn", "--set", "lr"), "expected --set name=value, got 'lr'"),
         (("drrn", "--set", "lr=high"), "expected lr as a number > 0, got 'high'"),
         (("drrn", "--device", "tpu"), "expected device as one of cpu"),

@@ -426,6 +426,8 @@ def test_a_missing_or_wrong_key_says_what_to_do(serve, connect, monkeypatch):
     with pytest.raises(ModelSetupError, match="401"):
         ask(connect(server))
     monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(ModelSetupError, match=r"401: .*No key was sent: set OPENAI_API_KEY"):
+        ask(connect(server))
     with pytest.raises(ModelSetupError, match="set OPENAI_API_KEY"):
         OpenAIChat("gpt").complete(Request(HELLO))
     assert ask(connect(serve())).text == "True", "a local server needs none"
