@@ -125,13 +125,13 @@ def test_impossible_actions_and_useless_answers_end_in_a_rule() -> None:
     assert flying.act(hall, {}) == "wave"
     assert flying.counters()["invalid_actions"] == 1
     assert len(flying.llm.prompts) == 2
-    talking = AdaPlanner(llm=Says("I would wave."))
+    talking = AdaPlanner(llm=Says("I would sing."))
     talking.reset({}, 0)
     assert talking.act(hall, {}) == "wave"
     assert talking.counters()["fallbacks"] == 2  # its plan, and its answer to the rule's question
     assert talking.substitute is not None
     assert talking.substitute.reason.startswith("a rule wrote the plan")
-    strict = AdaPlanner(llm=Says("I would wave."), strict=True)
+    strict = AdaPlanner(llm=Says("I would sing."), strict=True)
     strict.reset({}, 0)
     with pytest.raises(ModelError, match="strict=true, and a rule"):
         strict.act(hall, {})

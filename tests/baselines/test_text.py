@@ -159,7 +159,9 @@ def test_learner_without_a_teacher_needs_no_memory_for_it(tmp_path: Path) -> Non
     small = ("dim=16", "n_steps=2", "teacher=", "teacher_memory=missing")
     words = ["train", "text", "-e", "Cooking?level=rl-1", "-m", "none", "--out", str(tmp_path)]
     words += ["--steps", "16", "--games", "1", "--valid-games", "1", "--valid-max-steps", "2"]
-    main([*words, *(word for setting in small for word in ("--set", setting))])
+    with pytest.raises(SystemExit) as end:
+        main([*words, *(word for setting in small for word in ("--set", setting))])
+    assert not end.value.code
     assert (tmp_path / LAST).exists()
 
 
