@@ -298,13 +298,13 @@ def test_an_interval_is_explained_where_all_games_were_won() -> None:
 
 def test_markup_of_an_error_is_text_in_the_report(tmp_path: Path) -> None:
     config = RunConfig(("E",), ("none",), ("random",), (0,))
-    failure = EpisodeResult.failure("<script>alert(1)</script> | a\u2028b & c")
+    failure = EpisodeResult.failure("<script>alert(1)</script> | a\u2028b & c &lt; ` <b> ``")
     with ResultsFolder(tmp_path, config) as folder:
         folder.append([EpisodeRow(folder.todo()[0], 0, failure)])
     build_report([tmp_path], tmp_path)
     report = (tmp_path / "report.md").read_text()
     assert "<script" not in report
-    assert "&lt;script>alert(1)&lt;/script> \\| a b &amp; c" in report
+    assert "&lt;script>alert(1)&lt;/script> \\| a b & c &amp;lt; ` &lt;b> ``" in report
 
 
 def test_name_in_code_is_not_escaped_in_the_report(tmp_path: Path) -> None:

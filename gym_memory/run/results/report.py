@@ -178,10 +178,12 @@ def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 
 
 def _cell(text: str) -> str:
-    """Escape a text for a table: games and errors may hold markup; code has no entities."""
-    parts = re.split(r"(`[^`]*`)", text.replace("|", "\\|"))
-    parts[::2] = [part.replace("&", "&amp;").replace("<", "&lt;") for part in parts[::2]]
-    return " ".join("".join(parts).splitlines())
+    """Escape a text for a table: games and errors may hold markup.
+
+    An ``&`` that begins no entity stays, since code shows entities as they are written.
+    """
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", text).replace("<", "&lt;")
+    return " ".join(text.replace("|", "\\|").splitlines())
 
 
 def _head(
