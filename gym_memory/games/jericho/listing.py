@@ -113,7 +113,7 @@ class Listing:
         if choice is not None:
             return tuple(word for word in words(choice[1]) if word not in _NO_CHOICE)
         things, held = self._things()
-        effects = _Effects(self, self._telling_bits())
+        effects = _Effects(self, *self._masks())
         known = self._vocabulary.knows
         for move in MOVES:
             if known(self._vocabulary.spelled(move)):
@@ -202,29 +202,29 @@ class Listing:
 
     # ------------------------------------------------------------ commands
 
-    def _telling_bits(self) -> Bytes:
-        """Return a mask of the objects' bits without those that commands alter that only show.
+    def _masks(self) -> tuple[Bytes, Bytes]:
+        """Return masks of the objects' bits: those that tell of effects, and of these no marks.
 
-        A byte that examining few things alone changes may be an effect. An attribute that showing
-        most things changes, such as *mentioned*, tells nothing of any object.
+        Bytes that commands change which leave the objects alone tell nothing; one that examining
+        few things alone changes may be an effect. A mark is an attribute that showing changes in
+        most things, such as *mentioned*.
         """
         of, region = self._region.of, self._region
         first = of(self._look.memory)
         described = {result.text: result.memory for result in self._examined.values()}
-        examined = [of(m) ^ first for text, m in described.items() if understood(text)]
+        examined = [of(memory) ^ first for text, memory in described.items() if understood(text)]
         carried, waited = (of(result.memory) ^ first for result in (self._carried, self._wait))
-        bits = np.full(len(first), 0xFF, np.uint8)
-        shown = np.bitwise_or.reduce([region.attributes(one) for one in (carried, *examined)])
-        marks = np.unpackbits(shown, axis=1).sum(axis=0)
-        most = marks > max(1, len(examined) * _SHARE_OF_MARKS)
-        region.attributes(bits)[:] &= ~np.packbits(most)
         unlike = np.zeros(len(first), int)
         for one in examined:
-            unlike += (one & bits) != 0
-        noise = ((carried | waited) & bits) != 0
-        noise |= unlike > max(1, len(described) * _SHARE_OF_NOISE)
-        bits[noise] = 0
-        return bits
+            unlike += one != 0
+        quiet = ((carried | waited) == 0) & (unlike <= max(1, len(described) * _SHARE_OF_NOISE))
+        telling = np.where(quiet, 0xFF, 0).astype(np.uint8)
+        unmarked = telling.copy()
+        shown = np.bitwise_or.reduce([region.attributes(one) for one in (carried, *examined)])
+        marked = np.unpackbits(shown, axis=1).sum(axis=0)
+        marks = np.packbits(marked > max(1, len(examined) * _SHARE_OF_MARKS))
+        region.attributes(unmarked)[:] &= ~marks
+        return telling, unmarked
 
     def _turns(self, things: Sequence[str], held: Sequence[str]) -> deque[_Turn]:
         """Return the templates with what to try in them, the likeliest first."""
@@ -266,12 +266,13 @@ class Listing:
 class _Effects:
     """Commands found so far, by what they change.
 
-    One that implies another, *(first taking the box)*, counts only if it is about one thing.
+    One that implies another, *(first taking the box)*, counts only if it is about one thing. Those
+    that differ only in their marks have one effect, unless marks are all that they change.
     """
 
-    def __init__(self, listing: Listing, bits: Bytes):
-        self._listing, self._bits = listing, bits
-        self._still = [world & bits for world in listing.still()]
+    def __init__(self, listing: Listing, telling: Bytes, unmarked: Bytes):
+        self._listing, self._telling, self._unmarked = listing, telling, unmarked
+        self._still = [world & telling for world in listing.still()]
         self._unchanged: set[bytes] = set()
         self._found: dict[bytes, list[str]] = {}
         self._implied: dict[bytes, list[str]] = {}
@@ -311,11 +312,15 @@ class _Effects:
         raw = objects.tobytes()
         if raw in self._unchanged:
             return b""
-        now = objects & self._bits
+        now = objects & self._telling
         if any(np.array_equal(now, world) for world in self._still):
             self._unchanged.add(raw)
             return b""
-        return b"" if self._listing.breaks(result.memory) else now.tobytes()
+        if self._listing.breaks(result.memory):
+            return b""
+        plain = now & self._unmarked
+        only_marks = any(np.array_equal(plain, world & self._unmarked) for world in self._still)
+        return now.tobytes() if only_marks else plain.tobytes()
 
 
 class _Turn(NamedTuple):
