@@ -18,9 +18,9 @@ __all__ = ["Tree", "find_player", "holders_of", "is_circular", "object_names", "
 @lru_cache(maxsize=64)
 def object_names(story: bytes) -> tuple[str, ...]:
     """Return the names of a story's objects by number, in lower case; "" for none."""
-    region, size, names = object_region(story), 9 if story[0] <= 3 else 14, [""]
-    for at in range(region.start, region.start + size * region.objects, size):
-        text = int.from_bytes(story[at + size - 2 : at + size], "big")
+    region, names = object_region(story), [""]
+    for entry in region.entries(region.of(np.frombuffer(story, np.uint8))):
+        text = int.from_bytes(entry[-2:].tobytes(), "big")
         data = story[text + 1 : text + 1 + 2 * story[text]]
         names.append(" ".join(decoded(story, data, short=False).lower().split()))
     return tuple(names)
@@ -28,8 +28,8 @@ def object_names(story: bytes) -> tuple[str, ...]:
 
 def holders_of(story: bytes, memory: Bytes) -> NDArray[np.int64]:
     """Return the number of each object's holder by the object's number; 0 for none."""
-    region, size = object_region(story), 9 if story[0] <= 3 else 14
-    entries = memory[region.start :][: size * region.objects].reshape(-1, size).astype(np.int64)
+    region = object_region(story)
+    entries = region.entries(region.of(memory)).astype(np.int64)
     found = entries[:, 4] if story[0] <= 3 else entries[:, 6] << 8 | entries[:, 7]
     return np.concatenate(([0], np.where(found <= region.objects, found, 0)))
 

@@ -54,7 +54,7 @@ _VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.05
 _SHARE_OF_NOISE = 0.3
 """Share of the things whose examination changes a byte that says nothing."""
 _SHARE_OF_MARKS = 0.5
-"""Share of the things in which showing changes an attribute that says nothing."""
+"""Share of the things in which showing changes an attribute that is a mark."""
 _MOST_THINGS = 24
 _MOST_NAMES = 80
 """Names examined in one state."""
@@ -273,6 +273,7 @@ class _Effects:
     def __init__(self, listing: Listing, telling: Bytes, unmarked: Bytes):
         self._listing, self._telling, self._unmarked = listing, telling, unmarked
         self._still = [world & telling for world in listing.still()]
+        self._still_plain = [world & unmarked for world in self._still]
         self._unchanged: set[bytes] = set()
         self._found: dict[bytes, list[str]] = {}
         self._implied: dict[bytes, list[str]] = {}
@@ -319,7 +320,7 @@ class _Effects:
         if self._listing.breaks(result.memory):
             return b""
         plain = now & self._unmarked
-        only_marks = any(np.array_equal(plain, world & self._unmarked) for world in self._still)
+        only_marks = any(np.array_equal(plain, world) for world in self._still_plain)
         return now.tobytes() if only_marks else plain.tobytes()
 
 

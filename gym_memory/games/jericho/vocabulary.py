@@ -328,10 +328,13 @@ class Region(NamedTuple):
         """Return these bytes of a memory."""
         return memory[self.start : self.end]
 
+    def entries(self, region: Bytes) -> Bytes:
+        """Return the objects' entries in these bytes as a view of shape (objects, size)."""
+        return region[: self.size * self.objects].reshape(self.objects, self.size)
+
     def attributes(self, region: Bytes) -> Bytes:
         """Return the attributes in these bytes as a view of shape (objects, 4 or 6)."""
-        entries = region[: self.size * self.objects].reshape(self.objects, self.size)
-        return entries[:, : 4 if self.size == _OLD_ENTRY else 6]
+        return self.entries(region)[:, : 4 if self.size == _OLD_ENTRY else 6]
 
 
 @lru_cache(maxsize=64)
