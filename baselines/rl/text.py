@@ -66,8 +66,9 @@ class TextSettings(Settings):
         ),
     ] = 0.2
     longest: Annotated[int, Help("Words of the memory that are read, the last ones.", 1)] = 4096
-    teacher: Annotated[Literal["", "planner"], Help("Teacher; empty for RL alone.")] = "planner"
-    teacher_memory: Annotated[str, Help("The teacher's memory.")] = "arigraph"
+    teacher_memory: Annotated[
+        str, Help("Memory of the planner that teaches; empty for RL alone.")
+    ] = "arigraph"
     beta_steps: Annotated[
         int, Help("Steps over which the share of the teacher's actions falls from 1 to 0.", low=0)
     ] = 1500
@@ -407,7 +408,7 @@ class TextLearner(Learner):
     @property
     def teacher_memory(self) -> str:
         """Return the memory of the teacher; empty for RL alone."""
-        return self.settings.teacher_memory if self.settings.teacher else ""
+        return self.settings.teacher_memory
 
     def see(
         self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1
@@ -459,7 +460,7 @@ class TextLearner(Learner):
     def reinforces(self) -> bool:
         """True if RL has begun."""
         s = self.settings
-        return not s.teacher or (bool(s.rl_after) and self.steps >= s.rl_after)
+        return not s.teacher_memory or (bool(s.rl_after) and self.steps >= s.rl_after)
 
     def act(self, seen: list[Words], *, explore: bool) -> list[int]:
         """Draw from the policy except for the teacher's share, or choose its likeliest action."""
