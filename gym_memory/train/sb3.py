@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import gymnasium as gym
+import numpy as np
 
 from gym_memory.baselines.rl.sb3 import (
     POLICY,
@@ -26,7 +27,7 @@ from gym_memory.baselines.rl.sb3 import (
     pointed,
     save,
 )
-from gym_memory.baselines.rl.shared.envs import LocalEnvs, MakeEnv
+from gym_memory.baselines.rl.shared.envs import EnvSlot, LocalEnvs, MakeEnv
 from gym_memory.baselines.rl.shared.trainer import Listener, Trainer
 from gym_memory.baselines.rl.shared.training import Deal, Envs, TrainSettings
 from gym_memory.core.errors import BackendError, InvalidArgumentError
@@ -116,7 +117,7 @@ class Sb3Learner:
 class Sb3Trainer(Trainer):
     """A training by SB3.
 
-    After an interruption the training continues from the last update, in new episodes.
+    It stops between two updates, so that one continued there ends with the same weights.
 
     Args:
         learner: A fresh learner; its ``model`` is the algorithm of SB3 once :meth:`run` begins.
@@ -150,6 +151,7 @@ class Sb3Trainer(Trainer):
         self._make = envs.make
         self._games = envs.opened("train")
         self._measured_at = self._saved_at = 0
+        self._halted = False
 
     def run(self) -> list[dict[str, Any]]:
         """Train to the end; return the curve."""
@@ -165,9 +167,11 @@ class Sb3Trainer(Trainer):
                     "a process that stepped training games ended. The weights are kept up to the "
                     "last checkpoint: run the same command again"
                 ) from error
-        if not self._stopped:
+        self.learner.model.num_timesteps = self.steps
+        if not self._halted:
             self._log()
-        return self.finish()
+            self.finish()
+        return self.curve
 
     def close(self) -> None:
         """Close the environments, and the processes that step them."""
@@ -179,7 +183,7 @@ class Sb3Trainer(Trainer):
     # ------------------------------------------------------------ called by SB3's loop
 
     def between_updates(self) -> None:
-        """Measure and save if it is due."""
+        """Measure and save if it is due; halt at a limit other than that in steps."""
         s, row = self.settings, None
         self._log()
         if self.steps // s.evaluate_every > self._measured_at // s.evaluate_every:
@@ -188,15 +192,23 @@ class Sb3Trainer(Trainer):
         if self.steps // s.checkpoint_every > self._saved_at // s.checkpoint_every:
             self._saved_at = self.steps
             self.save()
+        if self.ended:
+            self._halted = True
+            self.finish()
 
     def stepped(self, steps: int, dones: Sequence[bool], infos: Sequence[dict[str, Any]]) -> bool:
-        """Count a step of every environment; return True to continue."""
+        """Count a step of every environment; return True to continue.
+
+        SB3 asks only after a step, so the first step after halting is not counted.
+        """
+        if self._halted:
+            return False
         self.steps = steps
         ended = [value_of(info) for done, info in zip(dones, infos, strict=True) if done]
         self.recent += ended
         self.finished += len(ended)
         self.listener(steps, None)
-        return not self.ended
+        return True
 
     def _log(self) -> None:
         model = self.learner.model
@@ -226,7 +238,7 @@ class Sb3Trainer(Trainer):
                 n_epochs=own.n_epochs,
                 gamma=own.gamma,
                 ent_coef=own.ent_coef,
-                seed=self.learner.seed + self.steps,
+                seed=self.learner.seed,
                 device=self.learner.device,
             )
         )
@@ -235,7 +247,7 @@ class Sb3Trainer(Trainer):
     def _vector(self, names: Sequence[str]) -> Any:
         """Return the training games as a vector environment of SB3, with features."""
         s, own = self.settings, self.learner.settings
-        deals = [Deal(s.games, s.seed, slot, self.steps) for slot in range(s.envs)]
+        deals = [Deal(s.games, s.seed, slot, 0) for slot in range(s.envs)]
         wrapped = functools.partial(_wrapped, names, own.max_actions, s.reward_scale)
         if own.vector == "dummy":
             pairs = zip(self._games, deals, strict=True)
@@ -258,13 +270,19 @@ class Sb3Trainer(Trainer):
     def save(self) -> None:
         """Write the last player, and all that the training resumes from."""
         self._save_player(LAST, self.curve[-1] if self.curve else None)
-        policy = self.learner.model.policy
+        model, policy = self.learner.model, self.learner.model.policy
         record = {
-            "names": self.learner.model.get_env().get_attr("names")[0],
+            "names": model.get_env().get_attr("names")[0],
             **self._counts(),
-            "updates": self.learner.model._n_updates,
+            "updates": model._n_updates,
+            "episodes": model.get_env().env_method("episode"),
         }
-        state = {"weights": policy.state_dict(), "adam": policy.optimizer.state_dict()["state"]}
+        state = {
+            "weights": policy.state_dict(),
+            "adam": policy.optimizer.state_dict()["state"],
+            "chance": _chance(self.learner.device),
+            "observed": {name: torch.as_tensor(a) for name, a in (model._last_obs or {}).items()},
+        }
         write_tensors(self.folder / TRAINING, flattened(state), record)
 
     def _load(self, found: dict[str, Any], record: dict[str, Any]) -> None:
@@ -275,6 +293,27 @@ class Sb3Trainer(Trainer):
         model.policy.load_state_dict(state["weights"])
         load_moments(model.policy.optimizer, state["adam"])
         model.num_timesteps, model._n_updates = self.steps, record["updates"]
+        if state["observed"]:
+            episodes = record["episodes"]
+            for slot, episode in enumerate(episodes):
+                model.get_env().env_method("resume", episode, indices=slot)
+            model._last_obs = {name: a.numpy() for name, a in state["observed"].items()}
+            model._last_episode_starts = np.array([not e["actions"] for e in episodes])
+        _set_chance(self.learner.device, state["chance"])
+
+
+def _chance(device: str) -> dict[str, Any]:
+    """Return the state of all chance in SB3: numpy's for minibatches, torch's for actions."""
+    on_device = {} if device == "cpu" else {"device": torch.cuda.get_rng_state(device)}
+    state = np.random.get_state(legacy=False)  # noqa: NPY002
+    return {"torch": torch.get_rng_state(), "numpy": state, **on_device}
+
+
+def _set_chance(device: str, state: dict[str, Any]) -> None:
+    torch.set_rng_state(state["torch"])
+    np.random.set_state(state["numpy"])  # noqa: NPY002
+    if device != "cpu":
+        torch.cuda.set_rng_state(state["device"], device)
 
 
 class _TrainerCallback(BaseCallback):
@@ -293,12 +332,12 @@ class _TrainerCallback(BaseCallback):
 
 
 def _wrapped(
-    names: Sequence[str], max_actions: int, scale: float, env: Any, deal: Callable[[], int]
+    names: Sequence[str], max_actions: int, scale: float, env: Any, deal: Deal
 ) -> Any:
     return _DealtGames(RelationFeatures(IndexActions(env, max_actions), names), deal, scale)
 
 
-def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Callable[[], int]) -> Any:
+def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Deal) -> Any:
     """Make the environment of a process, which leaves Ctrl-C to the trainer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return wrapped(make("train"), deal)
@@ -307,18 +346,33 @@ def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Callable[[], int])
 class _DealtGames(gym.Wrapper[Any, Any, Any, Any]):
     """An environment whose episodes are training games in the order of a deal."""
 
-    def __init__(self, env: Any, deal: Callable[[], int], scale: float):
+    def __init__(self, env: Any, deal: Deal, scale: float):
         super().__init__(env)
         self._deal, self._scale = deal, scale
+        self._game, self._actions = 0, list[int]()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Start the next game; SB3 passes no seed."""
-        return self.env.reset(seed=self._deal(), options=options)
+        self._game, self._actions = self._deal(), []
+        return self.env.reset(seed=self._game, options=options)
 
     def step(self, action: Any) -> Any:
         """Take a step; scale its reward."""
         obs, reward, terminated, truncated, info = self.env.step(action)
+        self._actions.append(int(action))
         return obs, self._scale * float(reward), terminated, truncated, info
+
+    def episode(self) -> dict[str, Any]:
+        """Return what :meth:`resume` needs, as plain values."""
+        memory = EnvSlot(self.env).memory()
+        played = {"game": self._game, "actions": self._actions, "memory": memory}
+        return {**played, **self._deal.state()}
+
+    def resume(self, episode: dict[str, Any]) -> None:
+        """Replay an episode up to where it was."""
+        self._deal.load_state(episode)
+        self._game, self._actions = episode["game"], episode["actions"]
+        EnvSlot(self.env).replay(self._game, self._actions, episode["memory"])
 
 
 Sb3Learner.trainer_class = Sb3Trainer

@@ -67,15 +67,22 @@ def test_training_keeps_curve_and_players_and_resumes(tmp_path: Path, algorithm:
         trainer(tmp_path, 64, algorithm=algorithm, gamma=0.5).run()
 
 
-def test_stopped_training_continues_where_it_was(tmp_path: Path) -> None:
-    first = trainer(tmp_path, 64)
+@pytest.mark.parametrize("vector", ["dummy", "subproc"])
+def test_stopped_training_ends_like_one_that_went_on(tmp_path: Path, vector: str) -> None:
+    first = trainer(tmp_path / "stopped", 64, vector=vector)
     first.listener = lambda steps, row: first.stop() if steps >= 20 else None
-    first.run()
-    assert 20 <= first.steps < 32
-    second = trainer(tmp_path, 64)
-    second.run()
-    assert second.steps >= 64
-    assert second.learner.model.num_timesteps == second.steps
+    with contextlib.closing(first):
+        first.run()
+    assert first.steps == first.learner.model.num_timesteps == 32
+    for name in ("stopped", "whole"):
+        with contextlib.closing(trainer(tmp_path / name, 64)) as run:
+            assert run.run()[-1]["steps"] == 64
+    (kept, record), (other, whole) = (
+        read_tensors(tmp_path / name / TRAINING) for name in ("stopped", "whole")
+    )
+    assert kept.keys() == other.keys()
+    assert all(torch.equal(kept[name], other[name]) for name in other)
+    assert record["episodes"] == whole["episodes"]
 
 
 def test_training_processes_learn_the_same_and_resume(tmp_path: Path) -> None:

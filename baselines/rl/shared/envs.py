@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 __all__ = ["EnvSlot", "LocalEnvs", "MakeEnv"]
@@ -25,7 +25,7 @@ class EnvSlot:
         """Start an episode."""
         return self.env.reset(seed=seed)
 
-    def step(self, action: str) -> Any:
+    def step(self, action: str | int) -> Any:
         """Take a step."""
         obs, reward, *rest = self.env.step(action)
         return obs, float(reward), *rest
@@ -38,7 +38,7 @@ class EnvSlot:
         """Replace the memory's state by what :meth:`memory` returned."""
         self.env.get_wrapper_attr("memory").load_state(state)
 
-    def replay(self, seed: int, actions: list[str], memory: dict[str, Any]) -> Any:
+    def replay(self, seed: int, actions: Sequence[str | int], memory: dict[str, Any]) -> Any:
         """Replay an episode up to a step; return its observation and info."""
         self.reset(seed)
         for action in actions:

@@ -173,14 +173,13 @@ class Trainer(TrainingLoop):
 
     def _counts(self) -> dict[str, Any]:
         """Return the progress of the training, as plain values."""
-        dealt = {"queue": self.deal.left, "rng": self.deal.rng.bit_generator.state}
         counts = {name: getattr(self, name) for name in _COUNTS}
-        return {**counts, **dealt, "cpu_seconds": self.cpu_seconds}
+        return {**counts, **self.deal.state(), "cpu_seconds": self.cpu_seconds}
 
     def _load_counts(self, record: dict[str, Any]) -> None:
         for name in _COUNTS:
             setattr(self, name, record[name])
-        self.deal.left, self.deal.rng.bit_generator.state = record["queue"], record["rng"]
+        self.deal.load_state(record)
         self._cpu_before = record["cpu_seconds"]
 
     def _load(self, found: dict[str, Any], record: dict[str, Any]) -> None:

@@ -124,6 +124,14 @@ class Deal:
         self.left = self.left or self.rng.permutation(self._games).tolist()
         return self.left.pop()
 
+    def state(self) -> dict[str, Any]:
+        """Return what :meth:`load_state` needs, as plain values."""
+        return {"queue": self.left, "rng": self.rng.bit_generator.state}
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from where the state was taken."""
+        self.left, self.rng.bit_generator.state = state["queue"], state["rng"]
+
 
 class TrainingLoop:
     """A learner in its training games; :class:`.Trainer` ticks and measures it to the end."""
