@@ -305,13 +305,13 @@ class Sb3Trainer(Trainer):
 def _chance(device: str) -> dict[str, Any]:
     """Return the state of all chance in SB3: numpy's for minibatches, torch's for actions."""
     on_device = {} if device == "cpu" else {"device": torch.cuda.get_rng_state(device)}
-    state = np.random.get_state(legacy=False)  # noqa: NPY002
+    state = np.random.get_state(legacy=False)
     return {"torch": torch.get_rng_state(), "numpy": state, **on_device}
 
 
 def _set_chance(device: str, state: dict[str, Any]) -> None:
     torch.set_rng_state(state["torch"])
-    np.random.set_state(state["numpy"])  # noqa: NPY002
+    np.random.set_state(state["numpy"])
     if device != "cpu":
         torch.cuda.set_rng_state(state["device"], device)
 
@@ -331,9 +331,7 @@ class _TrainerCallback(BaseCallback):
         return self._trainer.stepped(self.num_timesteps, own["dones"], own["infos"])
 
 
-def _wrapped(
-    names: Sequence[str], max_actions: int, scale: float, env: Any, deal: Deal
-) -> Any:
+def _wrapped(names: Sequence[str], max_actions: int, scale: float, env: Any, deal: Deal) -> Any:
     return _DealtGames(RelationFeatures(IndexActions(env, max_actions), names), deal, scale)
 
 
