@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from benchmark import ROOT, load
 
 from gym_memory.baselines.base import POLICIES
 from gym_memory.core.names import Spec
 from gym_memory.memory.base import MEMORIES
 from gym_memory.run.protocols import make_protocol
-
-ROOT = Path(__file__).parents[1]
-
-
-def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        f"benchmark_{name}", ROOT / f"benchmarks/{name}.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -51,7 +37,7 @@ def test_a_name_runs_its_script_with_its_arguments() -> None:
 
 
 def test_keeping_a_run_again_replaces_it(tmp_path: Path) -> None:
-    keep, run, into = load("keep"), tmp_path / "one", tmp_path / "kept"
+    keep, run, into = load("benchmarks/keep.py"), tmp_path / "one", tmp_path / "kept"
     run.mkdir()
     into.mkdir()
     for score in (0.25, 0.5):
@@ -78,7 +64,7 @@ def test_docstrings_are_counted() -> None:
     text = (
         '"""One.\n\nTwo."""\nX = 1\n"""Meaning."""\n\n\ndef f():\n    """Do."""\n    return "no"\n'
     )
-    assert load("structure").docstring_lines(ast.parse(text)) == 5
+    assert load("benchmarks/structure.py").docstring_lines(ast.parse(text)) == 5
 
 
 def test_helpers_of_text_are_counted_by_behaviour(tmp_path: Path) -> None:
@@ -89,7 +75,7 @@ def test_helpers_of_text_are_counted_by_behaviour(tmp_path: Path) -> None:
         'def drop_article(name: str) -> str:\n    return re.sub("^the ", "", name)\n',
         "utf-8",
     )
-    structure = load("structure")
+    structure = load("benchmarks/structure.py")
     homes = structure.helpers(structure.Library(tmp_path))
     assert {concept: len(where) for concept, where in homes.items()} == {
         "words": 1, "stems": 0, "sentences": 1, "articles": 2,
@@ -99,7 +85,7 @@ def test_helpers_of_text_are_counted_by_behaviour(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_step_visits_policy_environment_and_memory() -> None:
     pytest.importorskip("textworld", reason="needs the extra textworld")
-    structure = load("structure")
+    structure = load("benchmarks/structure.py")
     visited = structure.files_of_step(structure.Library(ROOT))
     assert {name.split("/")[0] for name in visited} == {"gym_memory", "wrappers", "baselines"}
     assert any("arigraph" in name for name in visited)
@@ -107,13 +93,13 @@ def test_a_step_visits_policy_environment_and_memory() -> None:
 
 @pytest.mark.slow
 def test_job_visits_command_and_loop() -> None:
-    structure = load("structure")
+    structure = load("benchmarks/structure.py")
     files = [file for file, _ in structure.way_of_job(structure.Library(ROOT))]
     assert files.index("gym_memory/cli/compare.py") < files.index("gym_memory/run/loop.py")
 
 
 def test_parts_of_streams_agree_with_their_page() -> None:
-    streams = load("streams/run")
+    streams = load("benchmarks/streams/run.py")
     assert set(streams.GRID) <= set(streams.memories())
     sizes = {}
     for part in streams.PARTS:
@@ -131,7 +117,7 @@ def test_parts_of_streams_agree_with_their_page() -> None:
 
 def test_the_one_table_has_language_agents_learners_and_rules() -> None:
     pytest.importorskip("torch", reason="needs the extra rl")
-    beside, rivals = load("agents/beside"), load("agents/rivals")
+    beside, rivals = load("benchmarks/agents/beside.py"), load("benchmarks/agents/rivals.py")
     names = set()
     for memories, policies, _, protocol in beside.parts():
         make_protocol(protocol)
@@ -145,7 +131,11 @@ def test_the_one_table_has_language_agents_learners_and_rules() -> None:
 
 
 def test_ablated_parts_are_public_and_exist() -> None:
-    parts = [part for player in load("ablate").PLAYERS.values() for part in player.parts.values()]
+    parts = [
+        part
+        for player in load("benchmarks/ablate.py").PLAYERS.values()
+        for part in player.parts.values()
+    ]
     assert len(parts) > 30
     wrong = [name for owner, name, _ in parts if name.startswith("_") or not hasattr(owner, name)]
     assert wrong == []

@@ -19,8 +19,6 @@ def save_tiny_llama(folder: Path, *, spread: float = 3.0, room: int = 4096) -> s
     Returns:
         The folder.
     """
-    import torch
-    import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -29,16 +27,27 @@ def save_tiny_llama(folder: Path, *, spread: float = 3.0, room: int = 4096) -> s
     tokenizer: Any = Tokenizer(models.BPE({word: at for at, word in enumerate(words)}, merges))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
+    return save_llama(folder, tokenizer, TEMPLATE, 16, 24, room, spread)
+
+
+def save_llama(
+    folder: Path, words: Any, template: str | None, hidden: int, between: int, room: int,
+    spread: float = 3.0,
+) -> str:  # fmt: skip
+    """Write random weights for a tokenizer; ``spread`` makes answers differ."""
+    import torch
+    import transformers
+
     fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
+        tokenizer_object=words, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
     )
-    fast.chat_template = TEMPLATE
+    fast.chat_template = template
     fast.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.LlamaConfig(
-        vocab_size=len(words),
-        hidden_size=16,
-        intermediate_size=24,
+        vocab_size=words.get_vocab_size(),
+        hidden_size=hidden,
+        intermediate_size=between,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,

@@ -29,6 +29,7 @@ __all__ += ["parse_json", "read_bytes", "read_json", "seal", "typed", "unseal", 
 __all__ += ["write_atomic"]
 
 N = TypeVar("N", bound=NamedTuple)
+OpenFile = TypeVar("OpenFile", io.BufferedReader, io.FileIO)
 
 LARGEST_JSON = 1 << 30
 """Most bytes of a JSON file that is read as a whole."""
@@ -79,10 +80,7 @@ def _refuse_constant(name: str) -> float:
 def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
     """Open a file for reading; raise OSError for a pipe or device, which may never end."""
     file = open(path, "rb", opener=without_waiting)  # noqa: SIM115 - closed by the caller
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise OSError(errno.EINVAL, "expected a file, got a pipe or device", os.fspath(path))
-    return file
+    return _regular(file, path)
 
 
 def open_to_append(path: str | os.PathLike[str]) -> io.FileIO:
@@ -93,7 +91,11 @@ def open_to_append(path: str | os.PathLike[str]) -> io.FileIO:
     kind = os.O_RDWR | os.O_CREAT | os.O_APPEND
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"):
         kind |= getattr(os, name, 0)
-    file = io.FileIO(os.open(path, kind, 0o666), "a+")
+    return _regular(io.FileIO(os.open(path, kind, 0o666), "a+"), path)
+
+
+def _regular(file: OpenFile, path: str | os.PathLike[str]) -> OpenFile:
+    """Return an open file; close it and raise OSError if it is a pipe or device."""
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, "expected a file, got a pipe or device", os.fspath(path))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import typed
@@ -20,24 +17,12 @@ from gym_memory.graph.schema import LOCATIONS, PLAYER, VERBATIM, Slot, clean_nam
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["REWIND", "Direction", "EdgeArrays", "TemporalGraph", "rewind"]
+__all__ = ["REWIND", "Direction", "TemporalGraph", "rewind"]
 
 Direction = Literal["both", "out", "in"]
 """Facts to follow from an entity: those about it (out) or those with it as their object (in)."""
 REWIND = "rewind"
 """Reason for the end of facts when an episode ends."""
-
-Ids = npt.NDArray[np.int64]
-
-
-class EdgeArrays(NamedTuple):
-    """Facts as edges of a multigraph: indices of shape (facts,) into the two tuples of names."""
-
-    subjects: Ids
-    relations: Ids
-    objects: Ids
-    entity_names: tuple[str, ...]
-    relation_names: tuple[str, ...]
 
 
 class TemporalGraph(VersionedFacts):
@@ -313,16 +298,6 @@ class TemporalGraph(VersionedFacts):
         """Return the facts true at the end of step ``b`` but not of ``a``, and the reverse."""
         return self._timeline.diff(a, b)
 
-    def facts_of_episode(self, episode: int) -> list[Fact]:
-        """Return the facts that an observation stated, in order, each once; O(statements)."""
-        numbers = dict.fromkeys(n for n, source in self.mentions() if source.episode == episode)
-        return [self._fact(number) for number in numbers]
-
-    def episodes_of(self, triple: Triple) -> tuple[int, ...]:
-        """Return the observations that stated a fact, in order, each once."""
-        fact = self.fact(triple)
-        return () if fact is None else tuple(dict.fromkeys(s.episode for s in fact.sources))
-
     def said_by(self, triple: Triple) -> tuple[str, ...]:
         """Return the sources of a fact, each once; empty if the game itself reported it."""
         fact = self.fact(triple)
@@ -424,24 +399,6 @@ class TemporalGraph(VersionedFacts):
             since = self._fact(self._index[triple]).intervals[-1][0]
             exported.add_edge(subject, obj, key=relation, relation=relation, since=since)
         return exported
-
-    def edge_arrays(self) -> EdgeArrays:
-        """Return the live facts as integer arrays; verbatim texts count as entities."""
-        entities: dict[str, int] = {}
-        kinds: dict[str, int] = {}
-        edges = np.array(
-            [
-                (
-                    entities.setdefault(subject, len(entities)),
-                    kinds.setdefault(relation, len(kinds)),
-                    entities.setdefault(obj, len(entities)),
-                )
-                for subject, relation, obj in self.live()
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 3)
-        subjects, relations, objects = np.ascontiguousarray(edges.T)
-        return EdgeArrays(subjects, relations, objects, tuple(entities), tuple(kinds))
 
 
 def rewind(graph: TemporalGraph, t: int) -> None:

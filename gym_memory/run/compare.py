@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from gym_memory.core.errors import InvalidArgumentError
@@ -43,13 +42,8 @@ class KeptWorkers:
     def __enter__(self) -> KeptWorkers:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, traceback)
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
 
     def pool(
         self, kind: type[WorkerPool | RayPool], args: Sequence[Any], folder: Path, **settings: Any

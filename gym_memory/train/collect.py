@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.rl.shared.envs import LocalEnvs, MakeEnv
@@ -75,12 +74,7 @@ class RayEnvs:
         self.actors = [self._start() for _ in range(min(self._slots, max(cores, 1)))]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         closing = [actor.close.remote(split) for actor in self.actors for split in self._episodes]
         if closing:  # an engine may have its own processes
             self._ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)

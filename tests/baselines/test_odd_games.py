@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+from shown import observation
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.base import explore
@@ -178,12 +179,6 @@ def test_unwinnable_world_starts_no_endless_cycle(tmp_path: Path, memory: str) -
 
 
 EXPLORE = Aim("explore", Kind.EXPLORE)
-
-
-def observation(**known: Any) -> Observation:
-    empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
-    lists = dict.fromkeys(("valid_actions", "triples", "episodes", "lessons"), ())
-    return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
 
 
 def beliefs(plan: Plan | None = None, **known: Any) -> Beliefs:

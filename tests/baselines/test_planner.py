@@ -8,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from heirs import heirs_go_on_as_the_first_would
+from shown import observation
 
 import gym_memory  # noqa: F401 - registers the environments
 from gym_memory.baselines.rules.base import explore, follow, seek_new, step_towards
@@ -17,7 +18,7 @@ from gym_memory.baselines.rules.textworld.errands import is_open_ended
 from gym_memory.baselines.rules.textworld.places import misfits
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.core.errors import MissingDependencyError
-from gym_memory.core.records import Observation, Task, Triple
+from gym_memory.core.records import Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.memory.encoders import HashEncoder
 from gym_memory.run import rollout
@@ -89,12 +90,6 @@ def test_planner_keeps_only_its_published_plan(level: str) -> None:
     env = gym.make("gym_memory/Cooking-v0", split="test", level=level, memory="arigraph")
     _, info = heirs_go_on_as_the_first_would(env, Planner)
     assert info["success"]
-
-
-def observation(**known: Any) -> Observation:
-    empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
-    lists = dict.fromkeys(("valid_actions", "triples", "episodes", "lessons"), ())
-    return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
 
 
 def beliefs(t: int | None = None, **known: Any) -> Beliefs:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from shown import observation
 
 from gym_memory.baselines.rules.beliefs import Beliefs
 from gym_memory.baselines.rules.plan import Aim, Kind, Plan, track_novelty
@@ -14,19 +15,13 @@ from gym_memory.baselines.rules.textworld.cooking import cook
 from gym_memory.baselines.rules.textworld.hunting import try_keys, use_keys
 from gym_memory.baselines.rules.textworld.planner import Planner
 from gym_memory.baselines.rules.textworld.tidying import Tidier, Tidying
-from gym_memory.core.records import Observation, Step, Task, Triple
+from gym_memory.core.records import Step, Task, Triple
 from gym_memory.extract import get_extractor
 from gym_memory.extract.draft import apply
 from gym_memory.graph import TemporalGraph
 from gym_memory.wrappers import wrap
 
 HALL = "-= Hall =-\nYou see a shelf. On the shelf you can see a knife and a book."
-
-
-def observation(**known: Any) -> Observation:
-    empty = dict.fromkeys(("text", "task", "inventory", "memory"), "")
-    lists = dict.fromkeys(("valid_actions", "triples", "episodes", "lessons"), ())
-    return {**empty, **lists, **known}  # type: ignore[typeddict-item,return-value]
 
 
 def beliefs(goal: str = "", plan: Plan | None = None, **known: Any) -> Beliefs:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from served import TOKEN, serving
 from twenty import BUDGET, ENV, MEMORY, Games
 
 from gym_memory.core.errors import StoreError
@@ -35,7 +32,6 @@ from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 from gym_memory.doors.mcp import game_server  # noqa: E402
 from gym_memory.doors.mcp_memory import memory_server  # noqa: E402
 
-TOKEN = "a-token-of-ours"
 WORDS = ("-m", "gym_memory", "mcp", "-e", ENV, "-m", MEMORY, "--budget", str(BUDGET))
 STDIO = StdioServerParameters(command=sys.executable, args=[*WORDS])
 
@@ -74,34 +70,9 @@ def check(shown: Any, row: Any) -> None:
     assert shown["task_id"] == row["task_id"]
 
 
-@contextmanager
-def serving(*words: str) -> Iterator[int]:
-    """Serve over HTTP in a subprocess; yield the port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, *words, "--http", "--port", str(number)],
-        env={**os.environ, "GYM_MEMORY_TOKEN": TOKEN},
-    )
-    end = time.monotonic() + 600
-    try:
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", number)).close()
-                break
-            except ConnectionRefusedError:
-                assert process.poll() is None
-                assert time.monotonic() < end
-                time.sleep(0.1)
-        yield number
-    finally:
-        process.terminate()
-        process.wait(600)
-
-
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    with serving(*WORDS, "--max-sessions", "5") as number:
+    with serving(*WORDS, "--http", "--max-sessions", "5") as number:
         yield number
 
 
@@ -271,7 +242,7 @@ def test_games_with_a_memory_behind_mcp_equal_those_here(
 ) -> None:
     monkeypatch.setenv("GYM_MEMORY_REMOTE_TOKEN", TOKEN)
     found: list[list[Any]] = []
-    with serving("-m", "gym_memory", "mcp", "-m", "arigraph") as number:
+    with serving("-m", "gym_memory", "mcp", "-m", "arigraph", "--http") as number:
         remote = f"remote?protocol=mcp&url=http://127.0.0.1:{number}/mcp"
         for memory in ("arigraph", remote):
             for seed in range(20):

@@ -76,7 +76,6 @@ def check(graph: TemporalGraph, ops: list[Op]) -> None:
         assert (fact is not None) == added
         if fact is None:
             continue
-        assert graph.facts_of_episode(-1) == []
         true = [
             t for since, to in fact.intervals for t in range(since, last + 1 if to is None else to)
         ]
@@ -136,14 +135,6 @@ def test_agrees_with_the_model_at_every_step(changes):
             assert len(added) == len(set(added))
             assert set(added) == set(later) - set(then)
             assert set(removed) == set(then) - set(later)
-    for episode in range(5):
-        of_episode = [f.triple for f in graph.facts_of_episode(episode)]
-        assert of_episode == [
-            f for f in dict.fromkeys(of_episode) if episode in graph.episodes_of(f)
-        ]
-    for triple in TRIPLES:
-        for episode in graph.episodes_of(triple):
-            assert triple in [f.triple for f in graph.facts_of_episode(episode)]
 
 
 # -- time --------------------------------------------------------------------------------------
@@ -351,7 +342,7 @@ def test_retiring_needs_a_reason():
 # -- provenance ----------------------------------------------------------------------------------
 
 
-def test_sources_lead_back_and_forth():
+def test_fact_keeps_each_source_once():
     graph = TemporalGraph()
     graph.add(OPEN, 0, episode=0, start=2, end=6)
     graph.add(OPEN, 0, episode=0, start=2, end=6)  # the same evidence again
@@ -359,11 +350,7 @@ def test_sources_lead_back_and_forth():
     graph.add(OPEN, 4, episode=4)
     graph.add(CLOSED, 5)
     assert graph.fact(OPEN).sources == [(0, 2, 6, ""), (0, 9, 12, ""), (4, -1, -1, "")]
-    assert graph.episodes_of(Triple("the fridge", "is", "open")) == (0, 4)
-    assert [f.triple for f in graph.facts_of_episode(0)] == [OPEN]
-    assert graph.episodes_of(CLOSED) == ()
-    assert graph.episodes_of(APPLE_TABLE) == ()
-    assert graph.facts_of_episode(99) == []
+    assert [source.episode for _, source in graph.mentions()] == [0, 0, 4]
 
 
 # -- search --------------------------------------------------------------------------------------
@@ -427,7 +414,7 @@ def test_hops_match_networkx(pairs, k):
 # -- export --------------------------------------------------------------------------------------
 
 
-def test_networkx_and_arrays_hold_the_live_facts(house):
+def test_networkx_holds_the_live_facts(house):
     networkx = pytest.importorskip("networkx")
     house.add(APPLE_TABLE, 3)
     exported = house.to_networkx()
@@ -435,16 +422,6 @@ def test_networkx_and_arrays_hold_the_live_facts(house):
     edges = [Triple(s, r, o) for s, o, r in exported.edges(keys=True)]
     assert sorted(edges) == sorted(house.live())
     assert exported.edges["apple", "table", "is on"]["since"] == 3
-    arrays = house.edge_arrays()
-    assert arrays.subjects.dtype == arrays.relations.dtype == arrays.objects.dtype == "int64"
-    rebuilt = [
-        Triple(arrays.entity_names[s], arrays.relation_names[r], arrays.entity_names[o])
-        for s, r, o in zip(arrays.subjects, arrays.relations, arrays.objects, strict=True)
-    ]
-    assert rebuilt == list(house.live())
-    assert len(set(arrays.entity_names)) == len(arrays.entity_names)
-    empty = TemporalGraph().edge_arrays()
-    assert empty.subjects.shape == empty.objects.shape == (0,)
 
 
 def test_networkx_is_optional(house, monkeypatch):

@@ -81,8 +81,8 @@ def look(graph: TemporalGraph) -> list:
         [(graph.outgoing(name), graph.incoming(name)) for name in ("apple", "fridge", "table")],
         [graph.value(*slot) for slot in (("apple", "location"), ("fridge", "openness"))],
         [(f.triple, *f.intervals, *f.sources, f.retired_by) for f in graph.facts()],
-        [(graph.fact(f), f in graph, graph.episodes_of(f)) == (None, False, ()) for f in FEW],
-        [[f.triple for f in graph.facts_of_episode(episode)] for episode in range(2)],
+        [(graph.fact(f), f in graph) == (None, False) for f in FEW],
+        graph.mentions(),
     ]
 
 

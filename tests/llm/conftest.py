@@ -32,3 +32,13 @@ def connect() -> Callable[..., OpenAIChat]:
         return OpenAIChat("scripted", server.base_url, **settings)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Let torch compute with one thread."""
+    torch = pytest.importorskip("torch")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

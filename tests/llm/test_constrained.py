@@ -16,21 +16,13 @@ from gym_memory.llm.base import validate
 from gym_memory.llm.local import TransformersChat
 from gym_memory.llm.writing import BLOCK, Prefix, Writer, write_json
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 CHAT: Any = [{"role": "user", "content": "A kitchen. There is a door to the east."}]
 ACTIONS = ("go", "go east", "take apple", 'say "ok"', "take a pan", "look")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tiny_llama import save_llama
 
 from gym_memory.core.errors import (
     BudgetExceededError,
@@ -16,7 +17,7 @@ from gym_memory.llm import Request, make_model
 from gym_memory.llm.local import TransformersChat
 from gym_memory.llm.smollm import SmolLM
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -38,37 +39,7 @@ def save(folder: Path, template: str | None) -> str:
     }
     words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=words, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
-    )
-    tokenizer.chat_template = template
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = transformers.LlamaConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        max_position_embeddings=128,
-        bos_token_id=1,
-        eos_token_id=2,
-    )
-    model = transformers.LlamaForCausalLM(config)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.mul_(3)  # spreads the logits, so that answers differ
-    model.save_pretrained(folder)
-    return str(folder)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+    return save_llama(folder, words, template, 32, 48, 128)
 
 
 @pytest.fixture(scope="module")

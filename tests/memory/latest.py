@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from typing import Any, ClassVar
+
+from benchmark import ROOT, load
 
 from gym_memory.core.records import Cue, Recall, Step, Task
 from gym_memory.memory import Memory
 
-SERVICE = Path(__file__).parents[2] / "examples" / "memory_service.py"
-_spec = importlib.util.spec_from_file_location("memory_service", SERVICE)
-assert _spec is not None
-assert _spec.loader is not None
-service = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(service)
+SERVICE = ROOT / "examples" / "memory_service.py"
+service = load("examples/memory_service.py")
 
 
 class Twin(Memory):

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmark import load
 from work import calls
-
-PATH = Path(__file__).parents[2] / "benchmarks" / "arigraph_speed.py"
 
 
 @pytest.fixture(scope="module")
 def benchmark():
-    spec = importlib.util.spec_from_file_location("arigraph_speed", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("benchmarks/arigraph_speed.py")
 
 
 def test_house_is_read_by_the_rules(benchmark) -> None:

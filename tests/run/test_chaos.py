@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import signal
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from benchmark import load
 
 pytestmark = pytest.mark.slow
 
@@ -22,12 +22,7 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def chaos(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Return the benchmark with one short game and one worker."""
-    path = HERE.parents[1] / "benchmarks" / "chaos.py"
-    spec = importlib.util.spec_from_file_location("chaos_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load("benchmarks/chaos.py")
     for name, value in {
         "ENVIRONMENTS": ("Cooking?level=rl-1&max_steps=10",),
         "MEMORIES": ("arigraph",),

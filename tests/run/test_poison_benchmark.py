@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from argparse import Namespace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from benchmark import load
 
 from gym_memory.evaluate.harm.game import attacks
 
@@ -17,12 +17,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks" / "poison"
 
 @pytest.fixture(scope="module")
 def poison() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("poison_benchmark", FOLDER / "run.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("benchmarks/poison/run.py")
 
 
 @pytest.mark.slow

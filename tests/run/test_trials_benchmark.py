@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+from benchmark import load
 
 from gym_memory.core.names import Spec
 from gym_memory.memory import make_memory
@@ -16,13 +15,7 @@ from gym_memory.run.play import play_job
 
 @pytest.fixture(scope="module")
 def trials() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "trials.py"
-    spec = importlib.util.spec_from_file_location("trials_benchmark", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("benchmarks/trials.py")
 
 
 @pytest.mark.slow

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import http.client
-import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from served import TOKEN, serving
 
 pytestmark = pytest.mark.slow
 
 openenv = pytest.importorskip("openenv")
 pytest.importorskip("uvicorn")
-
-TOKEN = "a-token-of-ours"
 
 
 @pytest.fixture(scope="module")
@@ -28,28 +24,9 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     cwd = tmp_path_factory.mktemp("serve")
     plugin = "from gym_memory.testing.fake_env import register_fake\nregister_fake()\n"
     (cwd / "house_plugin.py").write_text(plugin)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = free.getsockname()[1]
-    words = ("serve", "-e", "FakeHouse", "--import", "house_plugin", "--port", str(number))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gym_memory", *words],
-        cwd=cwd,
-        env={**os.environ, "GYM_MEMORY_TOKEN": TOKEN},
-    )
-    try:
-        end = time.monotonic() + 600
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", number)).close()
-                break
-            except ConnectionRefusedError:
-                assert process.poll() is None
-                assert time.monotonic() < end
-                time.sleep(0.1)
+    words = ("-m", "gym_memory", "serve", "-e", "FakeHouse", "--import", "house_plugin")
+    with serving(*words, cwd=cwd) as number:
         yield number
-    finally:
-        process.terminate()
-        process.wait(600)
 
 
 def ask(port: int, path: str, body: bytes = b"", **headers: str) -> tuple[int, str]:

@@ -22,7 +22,7 @@ from gym_memory.core.optional import require
 
 __all__ = ["GamePrompt", "NetHackEngine", "PackItem", "Screen", "make_minihack", "make_nle"]
 
-ESCAPE, ENTER, SPACE = 27, 13, 32
+ESCAPE, ENTER = 27, 13
 KEYS = (
     "glyphs", "blstats", "message", "inv_strs", "inv_letters", "inv_oclasses",
     "screen_descriptions", "tty_chars",
