@@ -1,4 +1,4 @@
-"""Jericho: our own story, a TextWorld story, files that are none, and what is found by trying."""
+"""Jericho: our own story, a TextWorld story, damaged files, and the search for valid actions."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def play(env, *actions):
 # ---------------------------------------------------------------- score and endings
 
 
-def test_score_and_best_score_are_the_storys_own(env):
+def test_score_and_maximum_come_from_the_story(env):
     obs, info = env.reset(seed=0)
     assert (info["score"], info["max_score"]) == (0.0, 12.0)
     assert obs["text"].startswith("The tide turns at dusk")
@@ -93,13 +93,13 @@ def test_score_and_best_score_are_the_storys_own(env):
     assert (reward, info["score"]) == (0.0, 1.0)
 
 
-def test_drowning_is_a_loss(env):
+def test_drowning_loses_the_game(env):
     _, _, terminated, info = play(env, "north", "west", "west")
     assert terminated
     assert (info["won"], info["lost"], info["success"]) == (False, True, False)
 
 
-def test_the_walkthrough_needs_no_luck(env):
+def test_walkthrough_wins_with_every_action_valid(env):
     *_, terminated, info = play(env, *env.oracle().walkthrough)
     assert terminated
     assert (info["won"], info["score"], info["n_invalid"]) == (True, 12.0, 0)
@@ -112,14 +112,14 @@ def test_the_walkthrough_needs_no_luck(env):
      ("", False), ("verbose", True), ("north; take cap", False), ("take cap. north", False),
      ("cap, quit", False), ("look then save", False), ("look then wait", True)],
 )  # fmt: skip
-def test_what_the_parser_cannot_do_is_invalid(env, command, valid):
+def test_command_is_valid_if_the_parser_obeys_it(env, command, valid):
     assert play(env, command)[3]["is_action_valid"] is valid
 
 
 # ---------------------------------------------------------------- valid actions
 
 
-def test_valid_actions_are_what_changes_the_world(env):
+def test_valid_actions_change_the_world(env):
     assert set(env.valid_actions()) == {"north", "take wool cap", "wear wool cap", *STANDING}
     play(env, "north", "east")
     assert set(env.valid_actions()) >= {
@@ -128,7 +128,7 @@ def test_valid_actions_are_what_changes_the_world(env):
     assert not any(action.startswith(("examine", "eat", "north")) for action in env.valid_actions())
 
 
-def test_listing_leaves_the_story_as_it_is(env):
+def test_listing_does_not_change_the_story(env):
     play(env, "north", "east")
     snapshot = env.snapshot()
     before = [m.tobytes() for m in snapshot.native.engine.machine[:2]]
@@ -139,14 +139,14 @@ def test_listing_leaves_the_story_as_it_is(env):
     assert env.valid_actions() == first
 
 
-def test_a_state_that_comes_again_is_not_searched_again(env):
+def test_known_state_is_not_searched_again(env):
     play(env, "north")
     env.valid_actions()
     searched = env.engine.searches
     play(env, "look", "wait", "xyzzy", "examine door")
     first = env.valid_actions()
     assert env.engine.searches == searched
-    for _ in range(3):  # the first time changes the world: the shed was not visited
+    for _ in range(3):  # the first visit to the shed changes the world
         play(env, "east")
         env.valid_actions()
         play(env, "west")
@@ -157,8 +157,8 @@ def test_a_state_that_comes_again_is_not_searched_again(env):
     assert env.engine.searches == searched + 3
 
 
-def test_whatever_the_walkthrough_does_is_listed(env):
-    """By effect: the same story follows from some listed command."""
+def test_walkthrough_has_only_listed_effects(env):
+    """An action that is not listed has the effect of another that is."""
     missing = []
     for action in env.oracle().walkthrough[:-1]:
         listed = env.valid_actions()
@@ -197,8 +197,8 @@ THINGS = {
 }  # fmt: skip
 
 
-def test_the_graph_knows_the_mill_after_the_walkthrough(story):
-    """What the text told and is true at the end; places of things that are gone are not kept."""
+def test_graph_has_the_whole_mill_after_walkthrough(story):
+    """The graph has each fact that the text stated and that still holds, and no old places."""
     wrapped = MemoryObservation(Jericho(valid_actions=False), memory="arigraph")
     wrapped.reset(seed=0)
     for action in wrapped.unwrapped.oracle().walkthrough[:-1]:
@@ -213,7 +213,7 @@ def test_the_graph_knows_the_mill_after_the_walkthrough(story):
 # ---------------------------------------------------------------- other stories
 
 
-def test_a_textworld_story_plays_with_its_own_score(tmp_path):
+def test_textworld_story_keeps_its_score(tmp_path):
     from gym_memory.games.textworld.treasure_hunt import TreasureHunt
 
     real = TreasureHunt(level="easy", valid_actions=True)
@@ -249,7 +249,7 @@ Instead of going up in the Roof: end the story saying "You are gone".
 """
 
 
-def test_story_without_a_score_and_a_folder_of_stories(story, tmp_path):
+def test_folder_offers_its_stories_even_without_score(story, tmp_path):
     bare = tmp_path / "two_rooms.z8"
     bare.write_bytes(cached_story("jericho", BARE).read_bytes())
     (tmp_path / "mill.z8").write_bytes(story.read_bytes())
@@ -267,7 +267,7 @@ def test_story_without_a_score_and_a_folder_of_stories(story, tmp_path):
 
 
 @pytest.mark.parametrize("seed", [1, 7])
-def test_the_storys_own_chance_follows_the_seed(story, seed):
+def test_story_seed_decides_the_texts(story, seed):
     texts = set()
     for _ in range(2):
         env = Jericho(path=story, story_seed=seed, valid_actions=False)
@@ -277,7 +277,7 @@ def test_the_storys_own_chance_follows_the_seed(story, seed):
     assert len(texts) == 1
 
 
-# ---------------------------------------------------------------- stories that break
+# ---------------------------------------------------------------- broken stories
 
 BROKEN = """"Broken House"
 
@@ -305,14 +305,14 @@ def broken(tmp_path):
     env.close()
 
 
-def test_verb_that_never_returns_loses_the_episode(broken):
+def test_endless_command_loses_the_episode(broken):
     obs, _, terminated, _, info = broken.step("jump")
     assert obs["text"].endswith("ended in send: it used up its CPU time.")
     assert (terminated, info["lost"], "\n" in obs["text"]) == (True, True, False)
     assert "lamp" in broken.reset(seed=0)[0]["text"]
 
 
-def test_crash_of_interpreter_loses_the_episode(broken):
+def test_interpreter_crash_loses_the_episode(broken):
     before = broken.snapshot()
     os.kill(broken.engine._host.pid, signal.SIGSEGV)
     obs, _, terminated, *_ = broken.step("look")
@@ -323,18 +323,18 @@ def test_crash_of_interpreter_loses_the_episode(broken):
     assert "lamp" in broken.step("look")[0]["text"]
 
 
-def test_listing_leaves_out_what_never_returns(broken):
+def test_listing_omits_endless_command(broken):
     assert "jump" not in broken.valid_actions()
     assert "take lamp" in broken.valid_actions()
     assert not broken.step("take lamp")[2]
 
 
-def test_listing_leaves_out_what_breaks_the_story(broken):
+def test_listing_omits_command_that_crashes_the_story(broken):
     assert "push lamp" not in broken.valid_actions()
     assert broken.step("push lamp")[2]
 
 
-def test_only_debugging_verbs_of_the_author_are_refused(broken):
+def test_debugging_verb_is_refused_but_namesake_is_not(broken):
     assert not broken.step("purloin lamp")[4]["is_action_valid"]
     assert "nothing" in broken.step("inventory")[0]["text"]
     assert broken.step("trace picture")[4]["is_action_valid"]
@@ -357,14 +357,14 @@ def damaged(story: bytes) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", [*damaged(b"\x00" * 10_000)])
-def test_a_damaged_file_is_refused(story, kind, tmp_path):
+def test_damaged_file_is_refused(story, kind, tmp_path):
     path = tmp_path / "story.z8"
     path.write_bytes(damaged(story.read_bytes())[kind])
     with pytest.raises(CorruptGameError, match=r"story\.z8"):
         Jericho(path=path)
 
 
-def test_bad_arguments_are_named(tmp_path):
+def test_error_names_the_wrong_argument(tmp_path):
     with pytest.raises(CorruptGameError, match="cannot read"):
         Jericho(path=tmp_path / "absent.z5")
     with pytest.raises(CorruptGameError, match="got none"):
@@ -376,14 +376,14 @@ def test_bad_arguments_are_named(tmp_path):
             Jericho(story_seed=seed)  # type: ignore[arg-type]
 
 
-# ---------------------------------------------------------------- the parts
+# ---------------------------------------------------------------- parts
 
 
-def test_dictionary_and_grammar_are_read_from_the_file(story):
+def test_file_gives_dictionary_and_grammar(story):
     vocabulary = read_vocabulary(story.read_bytes(), PREFERRED)
     assert vocabulary.length == 9
     assert {"lantern", "millstone", "crank"} <= vocabulary.nouns
-    assert vocabulary.knows("workbenches")  # nine letters count
+    assert vocabulary.knows("workbenches")  # the parser compares nine letters
     assert not vocabulary.knows("zebra")
     lines = {" ".join(line) for line in vocabulary.templates}
     assert {
@@ -393,13 +393,13 @@ def test_dictionary_and_grammar_are_read_from_the_file(story):
         "drop HELD",
         "lift NOUN",
     } <= lines
-    assert "hold NOUN" not in lines  # another word for take
+    assert "hold NOUN" not in lines  # a synonym of take
     tried = templates_of(vocabulary)
     assert not any(line[0] in ("save", "quit", "undo", "north") for line in tried)
     assert all(sum(word in (NOUN, HELD) for word in line) <= 2 for line in tried)
 
 
-def test_a_story_that_tells_no_grammar_gets_common_verbs():
+def test_story_without_grammar_gets_common_verbs():
     words = Vocabulary(frozenset({"take", "open", "jump", "lamp", "put", "in"}), frozenset(), 6, ())
     assert {" ".join(line) for line in templates_of(words)} == {
         "take NOUN", "open NOUN", "jump", "put HELD in NOUN",
@@ -409,7 +409,7 @@ def test_a_story_that_tells_no_grammar_gets_common_verbs():
     assert GENERIC
 
 
-def test_one_of_two_things_is_carried():
+def test_command_about_two_things_uses_a_carried_one():
     def made(*line):
         return [filled(line, names) for names in fillings(line, ["rope", "post", "key"], ["rope"])]
 
@@ -423,7 +423,7 @@ def test_one_of_two_things_is_carried():
 
 
 def outcomes_of(things: list[str], answer) -> set[tuple[str, ...]]:
-    """Return the pairs of things that are tried, where ``answer`` gives text and effect."""
+    """Return the pairs of things that are tried; ``answer`` gives the text and effect of each."""
     outcomes = Outcomes({thing: frozenset((thing,)) for thing in things}, Twins({}))
     tried: set[tuple[str, ...]] = set()
     for names in fillings(("put", HELD, "in", NOUN), things, things):
@@ -433,13 +433,13 @@ def outcomes_of(things: list[str], answer) -> set[tuple[str, ...]]:
     return tried
 
 
-def test_two_ordinary_things_are_not_tried_together():
+def test_ordinary_things_are_not_tried_in_all_pairs():
     things = [f"thing{letter}" for letter in "abcdefgh"]
     tried = outcomes_of(things, lambda first, second: (f"No {first} in {second}.", b""))
     assert len(tried) < 30
 
 
-def test_a_special_thing_is_tried_with_all():
+def test_special_thing_is_tried_with_every_other():
     things = ["coin", "slot", *(f"thing{letter}" for letter in "abcdefgh")]
 
     def answer(first: str, second: str) -> tuple[str, bytes]:
@@ -454,18 +454,18 @@ def test_a_special_thing_is_tried_with_all():
     assert len(tried) < 60
 
 
-def test_template_is_dull_after_refusals_in_same_words():
+def test_template_is_dull_after_equal_refusals():
     outcomes = Outcomes({name: frozenset((name,)) for name in "abcd"}, Twins({}))
     said = []
     for name in "abcd":
         outcomes.note((name,), f"The {name} makes no sound.", b"")
         said.append(outcomes.dull)
-    assert said == [False, False, True, False]  # after its turn it begins again
+    assert said == [False, False, True, False]  # the count starts again once it was dull
     outcomes.note(("a",), "The bell rings.", b"rung")
     assert not outcomes.dull
 
 
-def test_one_of_many_walls_is_tried_until_it_has_an_effect():
+def test_second_wall_is_skipped_without_any_effect():
     walls = ["north wall", "south wall", "west wall"]
     words = {wall: frozenset(wall.split()) for wall in walls}
     twins = Twins(dict.fromkeys(walls, "wall"))
@@ -484,13 +484,13 @@ def test_one_of_many_walls_is_tried_until_it_has_an_effect():
     assert tried("climb") == ["north wall", "west wall"]
 
 
-def test_long_status_line_is_cut_only_at_the_end():
+def test_status_line_is_cut_at_the_end_only():
     line = "Hall" + " " * 4000 + "Moves: 1"
     assert story_text(f"{line}\nA hall.") == f"{line}\nA hall."
     assert story_text(f"A hall.\n{line}") == "A hall.\nHall"
 
 
-def test_clock_runs_when_time_passes():
+def test_clock_runs_only_when_time_passes():
     before, later, refused = (np.array(m, np.uint8) for m in ([1, 5, 0], [2, 5, 7], [1, 5, 7]))
     clock = Clock(before, [later, later], [refused])
     assert clock.runs(later)
@@ -498,21 +498,21 @@ def test_clock_runs_when_time_passes():
     assert not Clock(before, [before, before], [refused]).runs(later)
 
 
-def test_what_is_with_the_player_is_carried():
+def test_things_inside_carried_things_are_carried():
     meant = Meanings({"lamp": 2, "sack": 3, "food": 4, "cave": 5, "air": -1}, ("",) * 6)
     holders = [0, 5, 1, 1, 3, 0]  # 1 is the player
     names = ["lamp", "sack", "food", "cave", "air"]
     assert meant.carried(names, holders) == ["lamp", "sack", "food", "air"]
 
 
-def test_an_effect_of_one_thing_is_not_tried_again():
+def test_effect_of_one_thing_is_tried_once():
     things = [f"thing{letter}" for letter in "abcdefgh"]
     tried = outcomes_of(things, lambda first, second: ("Dropped.", first.encode()))
     assert len(tried) < 40
 
 
-def test_door_that_a_move_passes_is_not_listed_apart():
-    """Entering a door marks it as mentioned, which changes no world."""
+def test_door_is_not_listed_beside_the_move_through():
+    """Entering a door marks it as mentioned, which does not change the world."""
     truth = gym.make("gym_memory/Cooking-v0", memory="none", level="medium").unwrapped
     truth.reset(seed=0)
     env = Jericho(path=truth.story(truth.task_id), inventory=False)
@@ -523,7 +523,7 @@ def test_door_that_a_move_passes_is_not_listed_apart():
     assert not [action for action in listed if action.startswith("enter")]
 
 
-def test_names_of_one_object_mean_it(story):
+def test_synonyms_mean_one_object(story):
     engine = ParserEngine()
     engine.start(story)
     engine.send("north")
@@ -552,7 +552,7 @@ Verb meta 'score' * -> Score;
 """
 
 
-def test_grammar_of_fixed_lines_is_read(tmp_path):
+def test_old_grammar_with_fixed_lines_is_read(tmp_path):
     inform = pytest.importorskip("textworld.generator.inform7.world2inform7")
     compiler = Path(inform.I7_DEFAULT_PATH) / "share" / "inform7" / "Compilers" / "inform6"
     source, target = tmp_path / "old.inf", tmp_path / "old.z3"
@@ -568,14 +568,14 @@ def test_grammar_of_fixed_lines_is_read(tmp_path):
 
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(st.text(alphabet="abkey lamp.,()\n'", max_size=80))
-def test_names_are_words_of_the_text(text):
+def test_names_in_view_are_words_of_the_text(text):
     words = Vocabulary(frozenset(), frozenset({"key", "lamp", "a"}), 9, ())
     for name in names_in_view(text, words):
         assert all(word in ("key", "lamp") for word in name.split())
         assert name in text
 
 
-def test_the_object_tree_lies_in_dynamic_memory(story):
+def test_object_tree_is_in_dynamic_memory(story):
     data = story.read_bytes()
     start, end, objects, _ = object_region(data)
     assert int.from_bytes(data[0x0A:0x0C], "big") < start < end
@@ -585,6 +585,6 @@ def test_the_object_tree_lies_in_dynamic_memory(story):
 
 
 @pytest.mark.parametrize("text", ["That's not a verb I recognise.", "You can't go that way."])
-def test_complaints_of_parsers_are_known(text):
+def test_parser_complaint_is_recognised(text):
     assert not understood(text)
     assert understood("Taken.")

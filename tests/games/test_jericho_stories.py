@@ -1,4 +1,4 @@
-"""Stories by others: parity with bare Jericho, scores, endings, truth, Infocom's grammar.
+"""Stories of other authors: equal to bare Jericho, with scores, endings, truth and grammar.
 
 ``GYM_MEMORY_STORIES`` names a folder of stories; without one, these tests skip.
 """
@@ -28,7 +28,7 @@ FOLDER = Path(
 )
 STORIES = sorted(FOLDER.glob("*.z[3-8]"))
 STATUS = re.compile(r"^>.*Moves: \d+\s*$", re.MULTILINE)
-"""The status line, which the bare interpreter puts into the text."""
+"""Status line that the bare interpreter leaves in the text."""
 SOLUTIONS = {known["name"]: known for known in jericho.defines.BINDINGS_DICT.values()}
 
 
@@ -60,7 +60,7 @@ def zork():
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda path: path.name)
-def test_the_walkthrough_scores_as_in_bare_jericho(story):
+def test_walkthrough_scores_as_in_bare_jericho(story):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         bare = jericho.FrotzEnv(str(story))
@@ -81,7 +81,7 @@ def test_the_walkthrough_scores_as_in_bare_jericho(story):
 
 
 @pytest.mark.parametrize(("name", "seed"), [("zork1", 12), ("zork3", 1)])
-def test_story_unknown_to_jericho_reads_as_in_bare_interpreter(name, seed):
+def test_unsupported_story_reads_as_in_bare_interpreter(name, seed):
     path = FOLDER / f"{name}.z3"
     if not path.exists():
         pytest.skip(f"no {name}.z3 in {FOLDER}")
@@ -104,19 +104,19 @@ def test_story_unknown_to_jericho_reads_as_in_bare_interpreter(name, seed):
     assert steps > 200
 
 
-def test_an_unknown_story_by_infocom_is_won(zork):
+def test_unsupported_infocom_story_is_won(zork):
     scores, info = play(zork, solution("zork1"))
     assert (scores[-1], info["max_score"], info["won"]) == (350.0, 350.0, True)
 
 
-def test_a_best_score_may_be_called_potential():
+def test_potential_score_is_the_maximum():
     if not (FOLDER / "zork3.z3").exists():
         pytest.skip(f"no zork3.z3 in {FOLDER}")
     env = Jericho(path=FOLDER / "zork3.z3", valid_actions=False)
     assert env.reset(seed=0)[1]["max_score"] == 7.0
 
 
-def test_command_that_breaks_a_story_says_so():
+def test_crashing_command_says_that_the_story_cannot_continue():
     if not (FOLDER / "zork3.z3").exists():
         pytest.skip(f"no zork3.z3 in {FOLDER}")
     env = Jericho(path=FOLDER / "zork3.z3", valid_actions=False)
@@ -128,13 +128,13 @@ def test_command_that_breaks_a_story_says_so():
     assert obs["text"] == "The story cannot continue: this command breaks it."
 
 
-def test_the_status_line_is_no_text(zork):
+def test_text_has_no_status_line(zork):
     obs, *_ = zork.step("open mailbox")
     assert obs["text"] == "Opening the small mailbox reveals a leaflet."
 
 
 @pytest.mark.parametrize("verbose", [True, False])
-def test_verbose_describes_known_rooms(verbose, zork):
+def test_verbose_describes_visited_rooms(verbose, zork):
     env = Jericho(path=FOLDER / "zork1.z3", verbose=verbose, valid_actions=False)
     env.reset(seed=0)
     env.step("north")
@@ -143,7 +143,7 @@ def test_verbose_describes_known_rooms(verbose, zork):
     assert ("open field" in obs["text"]) is verbose
 
 
-def test_the_truth_follows_the_player(zork):
+def test_true_facts_follow_the_player(zork):
     play(zork, ["open mailbox", "take leaflet"])
     before = [part.tobytes() for part in zork.snapshot().native.engine.machine[:2]]
     facts = {tuple(fact) for fact in zork.oracle().facts}
@@ -159,8 +159,8 @@ def test_the_truth_follows_the_player(zork):
     assert ("you", "is in", "kitchen") in {tuple(fact) for fact in zork.oracle().facts}
 
 
-def test_a_thing_inside_of_itself_is_taken_back(zork):
-    """The story itself allows it, and then never answers again."""
+def test_command_that_puts_thing_into_itself_is_undone(zork):
+    """The story allows it, but then never answers again."""
     up_the_tree = ["north", "north", "up", "take egg", "drop egg", "take nest", "down"]
     play(zork, [*up_the_tree, "take egg", "take canary from egg", "put nest in egg"])
     obs, _, _, _, info = zork.step("put egg in nest")
@@ -168,7 +168,7 @@ def test_a_thing_inside_of_itself_is_taken_back(zork):
     assert "egg" in zork.step("inventory")[0]["text"]
 
 
-def test_infocoms_grammar_is_read(zork):
+def test_infocom_grammar_is_read(zork):
     vocabulary = read_vocabulary((FOLDER / "zork1.z3").read_bytes(), PREFERRED)
     lines = {" ".join(line) for line in vocabulary.templates}
     assert lines >= {"take NOUN from NOUN", "turn on NOUN", "attack NOUN with HELD", "open NOUN"}
@@ -178,8 +178,8 @@ def test_infocoms_grammar_is_read(zork):
     assert not any("forest" in action for action in zork.valid_actions())
 
 
-def test_actions_without_time_or_too_late_are_unlisted(zork):
-    """*You don't have the white house*; and the troll's last blow falls whatever one does."""
+def test_listing_omits_actions_that_fail_or_come_too_late(zork):
+    """The parser refuses to put out the house, and the troll's last blow cannot be avoided."""
     assert not any(action.startswith("put out") for action in zork.valid_actions())
     to_the_troll = (
         "south/east/open window/west/west/take lamp/take sword/turn on lamp/move rug"
@@ -189,7 +189,7 @@ def test_actions_without_time_or_too_late_are_unlisted(zork):
     env.reset(seed=0)
     play(env, [*to_the_troll.split("/"), *["attack troll with sword"] * 4])
     listed = env.valid_actions()
-    assert "south" in listed  # away from it
+    assert "south" in listed  # away from the troll
     assert "north" not in listed
     assert len(listed) < 20
     assert env.step("wait")[2]
