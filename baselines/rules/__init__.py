@@ -1,5 +1,5 @@
-"""Rule-based players, a file or folder a game, and the parts that they share.
+"""Rule-based players, one file or folder per game, and the parts that they share.
 
-A player knows the rules that read its game's text (``gym_memory.games.<game>.rules*``) and nothing
-else of the game: no engine, no truth.
+A player may use the rules that read its game's text (``gym_memory.games.<game>.rules*``), but
+neither the engine nor its true facts.
 """

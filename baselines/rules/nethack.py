@@ -1,7 +1,7 @@
 """A NetHack player that explores levels, fights and descends.
 
 Its only state is its published plan. It gains experience before it descends, so it often finds
-stairs early and must return to them later, by the text, the recall or exploring.
+stairs early and must later find them again in the text, in the recall or by exploring.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ class Descender(RulePolicy):
     """A NetHack player that explores, fights, rests, prays when weak, and descends when ready.
 
     Args:
-        eager: Experience levels, in [0, 20], that it needs less: it leaves dungeon level ``d`` at
-            experience level ``min(d + 1 - eager, 8)``.
+        eager: Number of experience levels, in [0, 20], by which it descends earlier: it leaves
+            dungeon level ``d`` at experience level ``min(d + 1 - eager, 8)``.
     """
 
     dialect: ClassVar[str] = "nethack"

@@ -42,8 +42,8 @@ def report(
 ) -> None:
     """Write summary.json, report.md and the plots of results folders; print the table.
 
-    Of folders of `gym-memory train`, or a folder of them, it writes learning.html: the curves of
-    all in one figure.
+    For folders of `gym-memory train`, or a folder that contains them, it writes learning.html with
+    all learning curves in one figure.
 
     Example: `gym-memory report results/monday results/tuesday --out results/both`
     """
@@ -103,11 +103,12 @@ def check(
 ) -> None:
     """Check that results, stores and checkpoints are undamaged, and print what was found.
 
-    In a results folder: settings and versions; that every job is there exactly once and no other;
-    the same task for the same seed; as many recorded steps as the episodes report; size and
-    SHA-256 of each file against `manifest.json`, which a finished run writes. It removes a torn
-    last line, episodes of a killed job and temporary files, and changes nothing else. In a store:
-    the checksum of every row, and what a salvage keeps.
+    A results folder is whole if its settings and versions are readable, each job is there exactly
+    once and no other, a seed has the same task everywhere, there are as many recorded steps as the
+    episodes report, and each file has the size and SHA-256 in `manifest.json`, which a finished run
+    writes. A torn last line, episodes of a killed job and temporary files are removed; nothing else
+    changes. A store is whole if the checksum of every row is right; else the answer says what a
+    salvage keeps.
 
     Exit status: 0 when each folder or file is finished and whole (repaired counts as whole; failed
     episodes are results), 1 when something is damaged or a run is not finished, 2 when a folder

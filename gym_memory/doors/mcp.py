@@ -109,7 +109,7 @@ def game_server(
 
     @offer(server)
     def close_game(handle: str) -> str:
-        """End a game; its handle is void then."""
+        """End a game and forget its handle."""
         shelf.take(handle)
         return "closed"
 
@@ -129,9 +129,9 @@ def make_server(instructions: str) -> Any:
 
 
 def offer(server: Any, name: str = "", **types: Any) -> Callable[[F], F]:
-    """Return a decorator that offers a function as a tool; it answers our errors as text.
+    """Return a decorator that offers a function as a tool and reports our errors as text.
 
-    ``types`` are schemas of arguments, and of the answer as ``returns``.
+    ``types`` are the schemas of arguments by name; ``returns`` is that of the answer.
     """
 
     def add(function: F) -> F:
@@ -171,9 +171,9 @@ def add_state_tools(
     kind: type,
     view: Callable[[str, Any], Any],
 ) -> None:
-    """Offer snapshots of a client's thing, the map of its memory, and facts as of a step.
+    """Offer tools for snapshots, the map of a client's memory, and facts as of a step.
 
-    ``view`` makes what ``go_back`` answers, of type ``kind``, from what a restore returns.
+    ``view`` turns the result of a restore into the answer of ``go_back``, of type ``kind``.
     """
 
     @offer(server)

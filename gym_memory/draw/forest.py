@@ -1,4 +1,4 @@
-"""Draw a forest plot, with a row per name: its mean with an interval, and a dot per part."""
+"""Draw a forest plot: each row has a name, its mean with an interval, and a dot per part."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["ForestRow", "forest_figure"]
 _WIDTH, _LEFT, _RIGHT, _LINE = 760, 190, 120, 20
 _DOT, _MEAN = 4.0, 5.5
 _MEAN_COLOUR, _FIRST_COLOUR = 14, 1
-_LARGE = 10.0
-"""Least number to be written without decimals."""
+_WHOLE_FROM = 10.0
+"""Absolute value from which numbers are written without decimals."""
 
 
 class ForestRow(NamedTuple):
@@ -35,10 +35,10 @@ def forest_figure(
     parts: Sequence[str],
     unit: str,
 ) -> Figure:
-    """Draw one panel, with the name of the measure (``along``) as heading and a line at 0.
+    """Draw one panel, headed by the name of the measure (``along``), with a line at 0.
 
-    The panel includes the legend: ``parts`` in order, and the ``unit`` of the intervals. A single
-    part is not drawn.
+    The legend lists ``parts`` in order and the ``unit`` of the intervals. A single part is not
+    drawn.
     """
     points = [
         (row.name, f"{row.mean:.6g}", *(f"{end:.6g}" for end in row.ci or ()), part, f"{value:.6g}")
@@ -86,7 +86,7 @@ def _grid(x: Callable[[float], float], ticks: Sequence[float], bottom: float) ->
 
 def _row(row: ForestRow, x: Callable[[float], float], y: float, colour: Mapping[str, int]) -> str:
     low, high = row.ci or (row.mean, row.mean)
-    digits = 2 if max(abs(low), abs(high)) < _LARGE else 0
+    digits = 2 if max(abs(low), abs(high)) < _WHOLE_FROM else 0
     ends = f" [{low:.{digits}f}, {high:.{digits}f}]" if row.ci else ""
     dots = "".join(
         f"<g><title>{text(f'{row.name}, {part}: {value:.2f}')}</title>"

@@ -41,8 +41,8 @@ _THINGS = (
 class House(NamedTuple):
     """A house before the game.
 
-    ``exits`` maps rooms to directions and rooms, ``furniture`` pieces to rooms, ``things`` things
-    to pieces; ``requests`` has pairs (thing, piece).
+    ``exits`` maps each room to its directions and the rooms there, ``furniture`` each piece to its
+    room, ``things`` each thing to its piece; ``requests`` are pairs (thing, piece).
     """
 
     start: str
@@ -123,9 +123,9 @@ class Fetch(TextEnv):
         self.level = level
         self._ids = [f"fetch/{level}/{split}/{number}" for number in range(_SPLITS[split])]
         self.house = House("", {}, {}, {}, (("", ""),))
-        """House of the present game before the first step."""
+        """House of the present game, as it was before the first step."""
         self.places: dict[str, str] = {}
-        """Thing to its present piece, or to ``inventory``; assign to move it."""
+        """Present piece, or ``inventory``, of each thing; assign to it to move a thing."""
         self._room, self._brought = "", 0
 
     def _open(self, task_id: str) -> Feedback:

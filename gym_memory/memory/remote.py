@@ -1,4 +1,4 @@
-"""A memory in any language, served by five calls over HTTP or MCP (docs/remote-memory.md)."""
+"""A memory written in any language and served over HTTP or MCP (docs/remote-memory.md)."""
 
 from __future__ import annotations
 
@@ -44,9 +44,8 @@ _MCP_HEADERS = {
 class Remote(External):
     """A memory that a service keeps, called over HTTP or MCP.
 
-    A session of the service is one copy of the memory. The state here is the list of calls of the
-    session; a snapshot is restored by repeating them in a new session. So the service must be
-    deterministic.
+    Each session of the service is one copy of the memory. This side keeps only the list of calls
+    and repeats them in a new session to restore a snapshot, so the service must be deterministic.
     """
 
     name: ClassVar[str] = "remote"
@@ -129,14 +128,14 @@ class _Service:
         if answer.status != 200:
             raise self._refused(name, f"with status {answer.status}", answer.body)
         data = answer.body
-        if data.startswith((b"event:", b"data:", b":")):  # events; the last one is the answer
+        if data.startswith((b"event:", b"data:", b":")):  # an event stream ends with the answer
             data = data.rpartition(b"data:")[2]
         try:
             found = parse_json(data)
         except ValueError:
             found = data[:_SHOWN_CHARS]
         if not isinstance(found, dict):
-            raise _wrong(self.url, f"a JSON object from {name!r}", found)
+            raise _unexpected(self.url, f"a JSON object from {name!r}", found)
         return found
 
     def _refused(self, name: str, how: str, reason: bytes) -> StoreError:
@@ -162,12 +161,12 @@ class _ToolService(_Service):
             raise self._refused(name, "by MCP", str(reason).encode())
         found = result.get("structuredContent")
         if not isinstance(found, dict):
-            raise _wrong(self.url, f"structured content from {name!r}", found)
+            raise _unexpected(self.url, f"structured content from {name!r}", found)
         return found
 
 
 class _RemoteSession:
-    """One copy of the memory of a service; the service may forget it when this is collected."""
+    """A copy of the memory at a service, which may forget it when this object is collected."""
 
     def __init__(self, service: _Service):
         self._service, self._id = service, uuid.uuid4().hex
@@ -186,15 +185,15 @@ def _recall(found: dict[str, Any], budget: int, url: str) -> Recall:
     """Return the recall of an answer, checked part by part."""
     text = found.get("text")
     if not isinstance(text, str):
-        raise _wrong(url, "'text' as a text", text)
+        raise _unexpected(url, "'text' as a text", text)
     if count_tokens(text) > budget:
-        raise _wrong(url, f"at most {budget} tokens", f"{count_tokens(text)}")
+        raise _unexpected(url, f"at most {budget} tokens", f"{count_tokens(text)}")
     for name in _LISTS:
         if not _is_texts(found.get(name, [])):
-            raise _wrong(url, f"{name!r} as a list of texts", found[name])
+            raise _unexpected(url, f"{name!r} as a list of texts", found[name])
     triples = found.get("triples", [])
     if not isinstance(triples, list) or not all(_is_texts(t) and len(t) == 3 for t in triples):
-        raise _wrong(url, "'triples' as a list of three texts each", triples)
+        raise _unexpected(url, "'triples' as a list of three texts each", triples)
     facts = tuple(Triple(*triple) for triple in triples)
     return Recall(text, facts, *(tuple(found.get(name, ())) for name in _LISTS))
 
@@ -203,7 +202,7 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _wrong(url: str, wanted: str, found: Any) -> StoreError:
+def _unexpected(url: str, wanted: str, found: Any) -> StoreError:
     shown = found if isinstance(found, str) else repr(found)
     return StoreError(
         f"expected {wanted} from the memory service {url}, got {shown[:_SHOWN_CHARS]}"

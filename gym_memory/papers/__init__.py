@@ -1,1 +1,1 @@
-"""Published experiments (``experiments.py``), the agents' presets, LDM2's exploration, transfer."""
+"""Published experiments (``experiments.py``), presets of agents, LDM2's exploration, transfer."""

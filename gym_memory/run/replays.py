@@ -1,6 +1,6 @@
 """Replay an episode without some recalled items, to measure the exact worth of each.
 
-Engine, policy, seed and memory are the same in every replay, so outcomes differ by the items alone.
+All replays have the same engine, policy, seed and memory, so only the items change the outcome.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ KINDS: tuple[Kind, ...] = ("fact", "episode", "lesson")
 
 
 class Key(NamedTuple):
-    """A name of an item that a recall shows.
+    """An identity of an item that a recall shows.
 
-    ``name`` is a number for an item of a memory of experience, else the item's own text.
+    ``name`` is the number of an item of a memory of experience; for other items it is their text.
     """
 
     kind: Kind
@@ -47,12 +47,12 @@ class Key(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """Worth of an item in an episode.
+    """Worth of an item in an episode; None is a number that was not measured.
 
     ``shown`` counts the recalls that showed it. ``score`` is the normalized score with all items
-    less that without this one, in [-1, 1]; ``steps`` the same of environment steps, negative where
-    the item saves some. ``alone`` compares the item alone with no item. ``shapley`` is the mean of
-    sampled orders. None where it was not measured.
+    minus the score without this one, in [-1, 1]; ``steps`` is the same difference in environment
+    steps, negative if the item saves steps. ``alone`` is the gain of this item over no item at all,
+    and ``shapley`` its mean gain over sampled orders of the items.
     """
 
     key: Key
@@ -66,11 +66,11 @@ class Worth(NamedTuple):
 
 
 class Lens:
-    """A view of a memory without the items of ``dropped``; it records what would be shown.
+    """A view of a memory that hides the items in ``dropped`` and records all that it recalls.
 
-    It passes everything else to the memory, but an outcome only if it ``learns``. ``notes`` are
-    what :meth:`reasons` adds to items. With ``describes``, ``features`` are those of each fact when
-    it was first shown, if the memory keeps a graph.
+    The memory gets every other call, but an outcome only if the view ``learns``. :meth:`reasons`
+    adds ``notes`` to items. If the view ``describes`` and the memory keeps a graph, ``features``
+    are those of each fact when it was first shown.
     """
 
     exact = False
@@ -150,7 +150,7 @@ class Lens:
 def without(
     recall: Recall, facts: Sequence[bool], episodes: Sequence[bool], lessons: Sequence[bool]
 ) -> Recall:
-    """Return a recall without the items that are marked True; its text loses the same.
+    """Return a recall, and its text, without the items that are marked True.
 
     >>> recall = Recall("pan: is in den; is hot", (Triple("pan", "is in", "den"),
     ...                                            Triple("pan", "is", "hot")))
@@ -164,7 +164,7 @@ def without(
     if gone and whole in text:
         text = text.replace(whole, render_facts(kept), 1).strip("\n")
     elif gone:
-        lines = (_less(line, gone) for line in text.split("\n"))
+        lines = (_line_without(line, gone) for line in text.split("\n"))
         text = "\n".join(line for line in lines if line is not None)
     for body, drop in zip(recall.episodes, episodes, strict=True):
         at = text.find(body) if drop and body else -1
@@ -183,8 +183,8 @@ def without(
     return Recall(text, kept, *left)
 
 
-def _less(line: str, gone: set[Triple]) -> str | None:
-    """Return a line without some facts; None if no other fact is left."""
+def _line_without(line: str, gone: set[Triple]) -> str | None:
+    """Return a line without some facts, or None if it states no other."""
     stated = read_line(line)
     if gone.isdisjoint(stated):
         return line
@@ -222,13 +222,13 @@ class _SnapshotStart(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class Replays:
-    """Replays of an episode without some of its items; the memory stays as it was.
+    """Replays of an episode without some of its items; they do not change the memory.
 
-    A replay starts at the reset, and items are dropped from every recall. With ``step`` it starts
-    at the engine's snapshot of that step, and items are dropped from that step's recall alone.
-    ``replays`` and ``steps`` count what was played. A set of items is played once. Items that only
-    a replay recalls are shown in it. The policy must play the same way given the same seed. With
-    ``describes``, ``features`` has those of each fact when it was first shown.
+    A replay starts at the reset and drops items from every recall. With ``step`` it starts at the
+    engine's snapshot of that step and drops items from the recall of that step alone. A set of
+    items is played once; ``replays`` and ``steps`` count what was played. An item that only a
+    replay recalls stays in its recalls. A policy must play the same way with the same seed. With
+    ``describes``, ``features`` are those of each fact when it was first shown.
     """
 
     def __init__(
@@ -317,11 +317,11 @@ class Replays:
         alone: bool = False,
         samples: int = 0,
     ) -> list[Worth]:
-        """Measure items of some kinds, the ``most`` often shown, by leaving one out.
+        """Measure the ``most`` often shown items of some kinds, leaving out one at a time.
 
-        It takes a replay for each item; as many and one more for ``alone``, without all the others;
-        and for each of ``samples`` random orders, for Shapley values (Castro et al. 2009), at most
-        as many as there are items.
+        Each item costs one replay. ``alone`` costs one more per item, and one without any item.
+        Each of the ``samples`` random orders for Shapley values (Castro et al. 2009) costs at most
+        one per item.
         """
         shown = [key for key in self.shown if key.kind in kinds]
         items = sorted(shown, key=lambda key: -self.shown[key])[:most]
@@ -354,13 +354,13 @@ class Replays:
 
 
 def _copy(policy: Policy) -> Policy:
-    """Return a copy that shares the environment's own callables."""
+    """Return a copy of a policy that shares the callables of the environment."""
     shared = (policy.oracle, policy.keep_state)
     return copy.deepcopy(policy, {id(part): part for part in shared})
 
 
 def credit_exactly(env: gym.Env[Any, Any], policy: Policy | Act, seed: int, **named: Any) -> None:
-    """Replay the next episode for a memory with ``utility=exact``; else do nothing."""
+    """Replay the next episode if the memory has ``utility=exact``."""
     memory = env.get_wrapper_attr("memory")
     if memory.exact:
         memory.worths = Replays(env, policy, seed, **named).by_id()

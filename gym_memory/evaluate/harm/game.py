@@ -1,6 +1,6 @@
-"""A game with an attack of ``attacks.toml``: a note or an answer that lies, or a thing that moves.
+"""A game with an attack of ``attacks.toml``: a false note or answer, or a thing that moves.
 
-The engine's log records the agent's actions and places.
+A log records the actions and places of the agent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["READ", "Attack", "AttackedGame", "NoteReader", "PlantedFacts", "atta
 
 _NOTE = "crumpled note"
 READ = (f"read {_NOTE}", f"examine {_NOTE}")
-"""Actions that show the note."""
+"""Actions that read the note."""
 _ENTRIES = ("visit", "seek")
 _LOOKS = ("look", "examine", "read", "inventory", "go")
 
@@ -59,7 +59,7 @@ def attacks() -> dict[str, Attack]:
 
 
 class PlantedFacts(NamedTuple):
-    """Facts that an attack made false, the thing it is about, and whether it forges steps."""
+    """False facts of an attack, the thing that they are about, and whether it forges steps."""
 
     facts: frozenset[Triple]
     item: str
@@ -69,14 +69,14 @@ class PlantedFacts(NamedTuple):
 class AttackedGame(gym.Wrapper[Any, str, Any, str]):
     """A game with an attack, and a log of what the agent did and where it was.
 
-    The note is in the first room. An attack that counts ``later`` has it in the first episode
-    alone.
+    The note is in the first room. With ``later``, only the first episode has a note, and the attack
+    counts in the episodes after it.
     """
 
     def __init__(self, env: Any, attack: Attack):
         super().__init__(env)
         self.attack, self.slots, self.log = attack, dict[str, str](), list[str]()
-        self._episodes, self._there, self._here = 0, False, ""
+        self._episodes, self._has_note, self._here = 0, False, ""
 
     def fill(self, text: str) -> str:
         """Return a text of the attack, filled with the names of this game."""
@@ -86,9 +86,9 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         """Start an episode; plant the note, or choose the thing to move."""
         obs, info = self.env.reset(**options)
         first, self._episodes = not self._episodes, self._episodes + 1
-        self.log, self._there = [], not self.attack.moved and (first or not self.attack.later)
+        self.log, self._has_note = [], not self.attack.moved and (first or not self.attack.later)
         self.slots = self._stage() if self.attack.moved else self._plant()
-        if self._there:
+        if self._has_note:
             text = re.sub(
                 r"(?<==-\n)[^\n]+", rf"\g<0> There is a {_NOTE} on the floor.", obs["text"]
             )
@@ -110,7 +110,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         }
 
     def _stage(self) -> dict[str, str]:
-        """Choose the thing to move, one that is needed late, and its goal, the last furniture."""
+        """Choose a thing that is needed late, and the last piece of furniture to move it to."""
         house = self._fetch.house
         wanted = [thing for thing, _ in house.requests]
         rooms = {thing: house.furniture[house.things[thing]] for thing in wanted}
@@ -122,7 +122,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         return {"target": target, "old": old, "place": rooms[target], "new": new}
 
     def _move(self) -> None:
-        """Move the thing when it is needed, if it was seen and neither place is in view."""
+        """Move the thing once it is needed, if it was seen and neither place is in view."""
         places, house = self._fetch.places, self._fetch.house
         target, old, new = (self.slots[name] for name in ("target", "old", "new"))
         away = self._here not in (house.furniture[old], house.furniture[new])
@@ -147,8 +147,8 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
                 self.log.append(f"seek {here}")
 
     def step(self, action: str) -> Any:
-        """Play a command; one that reads the note gets its text, which the engine lacks."""
-        reads = self._there and action in READ
+        """Play a command; one that reads the note shows its text, which the engine lacks."""
+        reads = self._has_note and action in READ
         obs, reward, terminated, truncated, info = self.env.step("look" if reads else action)
         if reads:
             obs = {**obs, "text": self.fill(self.attack.note)}
@@ -157,21 +157,21 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
             self._enter()
             if self.attack.moved == "after":
                 self._move()
-        self._there = self._there and not action.startswith("go ")
+        self._has_note = self._has_note and not action.startswith("go ")
         if info["moves"] == 2 and self.attack.answer:
             obs = {**obs, "text": obs["text"] + self.fill(self.attack.answer)}
         return self._offer(obs), reward, terminated, truncated, info
 
     def _offer(self, obs: Any) -> Any:
-        more = READ[1:] if self._there else ()
+        more = READ[1:] if self._has_note else ()
         return {**obs, "valid_actions": (*obs["valid_actions"], *more)}
 
     def oracle(self) -> Oracle:
-        """Return the engine's facts, with the planted facts that are false now."""
+        """Return the engine's facts and the planted facts that are now false."""
         found: Oracle = self.env.get_wrapper_attr("oracle")()
         attack = self.attack
         facts = frozenset(Triple(*map(self.fill, fact)) for fact in attack.facts) - found.facts
-        there = facts or not attack.moved  # where a thing is, is no lie before it moves
+        there = facts or not attack.moved  # before the thing moves, its place is no lie
         planted = PlantedFacts(facts, self.fill(attack.item) if there else "", bool(attack.answer))
         return found._replace(objects={**found.objects, "planted": planted})
 

@@ -1,4 +1,4 @@
-"""Engine facts in the vocabulary of the rules, only for scoring and ``oracle``.
+"""True facts of the engine in the vocabulary of the rules, for scoring and ``oracle`` alone.
 
 ``docs/alfworld.md`` lists the facts.
 """
@@ -77,10 +77,10 @@ def goal_triples(game: Game) -> Iterator[Triple]:
 
 
 def visible_now(play: HouseholdPlay, action: str) -> frozenset[Triple]:
-    """Return the facts that the last answer showed, except changes by the action.
+    """Return the facts that the last answer showed, except those that the action changed.
 
-    At the start, these are the furniture and the task; after moving to, opening or examining
-    something, its contents unless it is closed. Held objects always count.
+    The first answer shows the furniture and the task. Going to, opening or examining something
+    shows its contents unless it is closed. Held objects are always shown.
     """
     facts = triples_of(play)
     shown = {fact for fact in facts if fact.object == INVENTORY or fact.subject == PLAYER}

@@ -60,9 +60,9 @@ class Problem(NamedTuple):
 
 
 class Query:
-    """A condition over slots, which holds if one of ``cases`` does.
+    """A condition over slots, which holds if one of ``cases`` holds.
 
-    ``start`` is the binding of the constants.
+    ``start`` binds the constants.
     """
 
     def __init__(self, parameters: Sequence[tuple[str, str]] = ()):
@@ -89,7 +89,7 @@ class Query:
         return self
 
     def _typed(self, case: Case) -> Case:
-        """Add the types of variables; an impossible case gets a type without entities."""
+        """Add the types of variables; a type without entities makes a case impossible."""
         patterns = (*case.holds, *case.fails)
         used = {slot for p in patterns for slot in p.slots}.union(self.scope.values())
         typed = sorted(slot for slot in used if slot in self._types)
@@ -154,7 +154,7 @@ class Query:
                     yield case, binding
 
     def plan(self, facts: Index) -> tuple[tuple[FactPattern, ...], ...]:
-        """Return the patterns of each case, in ascending number of candidates."""
+        """Return the patterns of each case, those with the fewest candidates first."""
         plans = []
         for case in self.cases:
             known = {slot for slot, value in enumerate(self.start) if value is not None}

@@ -46,11 +46,11 @@ class MempSettings(ExperienceSettings):
 class Memp(ExperienceMemory):
     """Memp: a procedure from each episode, found by the goal or by the facts in it.
 
-    Each item counts uses and successes; from ``hits`` uses on, one with a rate of success below
-    ``rate`` is deleted. ``adjustment`` rewrites in place the procedure that a failed episode used
-    first. By facts, the similarity is the mean cosine over the facts that two goals share.
+    Each item counts its uses and successes. After ``hits`` uses, an item with a rate of success
+    below ``rate`` is deleted. ``adjustment`` rewrites the procedure that a failed episode used
+    first. By facts, similarity is the mean cosine over the facts that two goals share.
 
-    What differs from the paper: rules build the procedure by default, and its repair cuts the step
+    Differs from the paper: by default, rules build the procedure and repair it by cutting the step
     after which the score never rose again. The facts of a goal are its verb and its things.
     """
 
@@ -72,7 +72,7 @@ class Memp(ExperienceMemory):
         return [near.item for near in found if near.similarity >= least][: chosen.k]
 
     def _by_facts(self, goal: str) -> list[ScoredItem]:
-        """Return items by the mean, over the facts that both goals have, of their cosines."""
+        """Return items by the mean cosine over the facts that both goals have."""
         encode, cosines = self.bank.encoder.encode, dict[int, list[float]]()
         facts = {item.id: facts_of(item.goal) for item in self.bank.items.values()}
         for name, fact in facts_of(goal).items():
@@ -121,7 +121,7 @@ def facts_of(goal: str) -> dict[str, str]:
 def adjust_procedure(text: str, trace: Sequence[Step], outcome: Outcome, task: Task) -> str:
     """Cut the step of a procedure after which the score never rose again.
 
-    That is the first step that was not done yet when the episode last scored.
+    This is its first step that was not done when the episode last scored.
     """
     scored = max((at + 1 for at, step in enumerate(trace) if step.reward > 0), default=0)
     done, at = script(step.action for step in trace[:scored] if step.action), 0

@@ -39,28 +39,28 @@ from gym_memory.memory.roles.text import (
     triples_json,
 )
 
-__all__ = ["GOAL", "LLMAggregate", "LLMExplore", "LLMExtractRelations", "LLMExtractor"]
+__all__ = ["GOAL_TOKENS", "LLMAggregate", "LLMExplore", "LLMExtractRelations", "LLMExtractor"]
 __all__ += ["LLMOutdated", "LLMRelevantEntities", "LLMRole", "RoleCounts", "chat_model"]
 __all__ += ["role_counts"]
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
-GOAL = 1000
-"""Tokens of a goal that is shown."""
+GOAL_TOKENS = 1000
+"""Most tokens of a goal that a prompt shows."""
 _OBSERVATION_TOKENS = 2000
-_LEAST_ROOM = 400
-"""Characters of a slot that are not cut any further."""
+_LEAST_CHARS = 400
+"""Size at which a slot of a prompt is not cut any further."""
 _TOO_LONG = (
-    "the model's context is exceeded: the oldest part of what a memory's role reads is left out"
+    "a prompt of the memory exceeds the model's context: the oldest part of its input is left out"
 )
 _KNOWN_FACTS = 40
 
 
 class LLMRole(Generic[Rule]):
-    """A role played by a chat model, and by its rule where the model fails.
+    """A role played by a chat model, or by its rule if the model fails.
 
-    A subclass answers in ``answer``, with the arguments of the role's type. The rule answers
-    after a failed call or an unreadable answer. Setup errors and a spent budget are raised.
+    A subclass implements ``answer``, with the arguments of the role's type. After a failed call or
+    an unreadable answer, the rule answers. Setup errors and a spent budget are raised.
 
     Args:
         model: The chat model.
@@ -72,9 +72,9 @@ class LLMRole(Generic[Rule]):
     prompt: str = ""
     max_tokens: int = 512
     temperature: float | None = None
-    """Sampling temperature where the paper or its code gives one; else the server's own."""
+    """Sampling temperature of the paper or its code; None for the server's default."""
     trace_tokens: int = 16_000
-    """Tokens of a trial that is shown: the papers show it whole."""
+    """Most tokens of a trial that a prompt shows; the papers show the whole trial."""
     answer: ClassVar[Callable[..., Any]]
 
     def __init__(self, model: ChatModel, rule: Rule, prompt: str | None = None):
@@ -98,9 +98,9 @@ class LLMRole(Generic[Rule]):
             return self.rule(*arguments)
 
     def ask(self, *, schema: Any = None, prompt: str | None = None, **slots: str) -> Reply:
-        """Fill the prompt and call the model; where its context is exceeded, with less of a trial.
+        """Fill the prompt and call the model; shorten a prompt that exceeds its context.
 
-        The longest slot loses its oldest half until the prompt fits, and keeps to that size.
+        The longest slot loses its oldest half until the prompt fits. Later prompts keep this size.
         """
         self.calls += 1
         filled = load_prompt(prompt or self.prompt)
@@ -119,7 +119,7 @@ class LLMRole(Generic[Rule]):
                 return self.model.complete(request)
             except ContextExceededError:
                 self._room = len(slots.get(longest, "")) // 2
-                if self._room < _LEAST_ROOM:
+                if self._room < _LEAST_CHARS:
                     raise
                 for meter in current_scope().meters:
                     meter.note(_TOO_LONG)
@@ -133,11 +133,11 @@ class LLMRole(Generic[Rule]):
         prompt: str | None = None,
         **slots: str,
     ) -> str:
-        """Ask about a trial: fill in its task, its steps and, once it ended, its score in words."""
+        """Ask about a trial: fill in its task, its steps and, after its end, its score in words."""
         if outcome is not None:
             slots["evaluation"] = score_in_words(outcome)
         steps = trace_text(trace, self.trace_tokens)
-        return self.ask(prompt=prompt, task=clip(task.goal, GOAL), trace=steps, **slots).text
+        return self.ask(prompt=prompt, task=clip(task.goal, GOAL_TOKENS), trace=steps, **slots).text
 
     def __deepcopy__(self, memo: dict[int, Any]) -> LLMRole[Rule]:
         return self  # keeps no state that an answer depends on
@@ -151,7 +151,7 @@ class RoleCounts(NamedTuple):
 
 
 def role_counts(*roles: object) -> RoleCounts:
-    """Sum the counters of those roles that a model plays, their parts included."""
+    """Sum the counters of the roles that a model plays, including their parts."""
     calls = fallbacks = 0
     for role in roles:
         if isinstance(role, LLMRole):
@@ -162,9 +162,9 @@ def role_counts(*roles: object) -> RoleCounts:
 
 
 def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
-    """Build the model that a memory's argument ``llm`` names: a model, its spec, or None for rules.
+    """Return the model for a memory's argument ``llm``, or None for rules.
 
-    Inside the name of a memory a spec is quoted (:class:`gym_memory.core.names.Spec`).
+    Inside the name of a memory, a model's spec is quoted (:class:`gym_memory.core.names.Spec`).
     """
     if llm is None or llm == "":
         return None
@@ -177,7 +177,7 @@ def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
 # --- AriGraph -----------------------------------------------------------------------------------
 
 AUTHORS_TEMPERATURE = 0.0
-"""Temperature of these roles in the authors' code, nearly."""
+"""Temperature of these roles; almost that of the authors' code."""
 
 
 class LLMOutdated(LLMRole[Outdated]):
@@ -201,9 +201,9 @@ def _key(fact: Triple) -> tuple[str, ...]:
 class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
     """AriGraph's triplet extraction and selection of outdated triples (Appendix E).
 
-    Differs from the paper: the prompt wants the player's place as a fact, only facts that the
-    schema leaves open are searched for outdated ones, and known facts replace a fixed example. As
-    in the authors' code a change of place adds the way there and back.
+    Differs from the paper: the prompt asks for the player's place as a fact and shows known facts
+    instead of a fixed example; the model looks for outdated facts only where the schema does not
+    decide. As in the authors' code, a change of place adds the way there and back.
     """
 
     prompt = "extract"
@@ -280,7 +280,7 @@ def _ways(facts: Sequence[Triple], action: str, before: str | None) -> list[Trip
 
 
 def _mention(fact: Triple, text: str) -> Mention:
-    """Return a fact with the first sentence that names subject and object, else the object."""
+    """Return a fact with the first sentence that names subject and object, or with its object."""
     folded = text.lower()
     if len(folded) != len(text):
         return Mention(fact)
@@ -293,13 +293,13 @@ def _mention(fact: Triple, text: str) -> Mention:
 
 
 class LLMRelevantEntities(LLMRole[RelevantEntities]):
-    """AriGraph's search texts and how far to look around each (authors' code)."""
+    """AriGraph's search texts, each with a search depth (authors' code)."""
 
     prompt = "entities"
     temperature = AUTHORS_TEMPERATURE
 
     def answer(self, cue: Cue, known: Container[str]) -> list[tuple[str, int]]:
-        """Return search texts with depth 1 or 2, as the model orders them."""
+        """Return search texts with depth 1 or 2, in the order of the answer."""
         reply = self.ask(
             schema=_depths(),
             task=clip(cue.task, _OBSERVATION_TOKENS),

@@ -10,7 +10,7 @@ from gym_memory.core.errors import ModelError
 from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.llm.base import json_values
 from gym_memory.memory.roles.base import Workflow
-from gym_memory.memory.roles.llm import GOAL, LLMRole
+from gym_memory.memory.roles.llm import GOAL_TOKENS, LLMRole
 from gym_memory.memory.roles.text import (
     clip,
     clip_start,
@@ -57,7 +57,7 @@ class LLMCompareAttempts(LLMRole[Callable[..., list[str]]]):
     def answer(self, attempts: Sequence[Item], checked: bool) -> list[str]:
         """Return items, each as title, description and content."""
         shown = [f"Attempt {n}, a {a.kind}. {a.text}" for n, a in enumerate(attempts, 1)]
-        task = clip(attempts[0].goal, GOAL)
+        task = clip(attempts[0].goal, GOAL_TOKENS)
         return _titled(self.ask(task=task, attempts="\n\n".join(shown)).text)
 
 

@@ -24,7 +24,7 @@ from gym_memory.memory.roles.base import (
     Summarize,
     WriteLesson,
 )
-from gym_memory.memory.roles.llm import GOAL, LLMRole
+from gym_memory.memory.roles.llm import GOAL_TOKENS, LLMRole
 from gym_memory.memory.roles.text import (
     clip,
     clip_start,
@@ -68,7 +68,7 @@ class LLMImportance(LLMRole[Importance]):
 
     def answer(self, text: str, task: Task) -> float:
         """Return a whole number in [1, 10]."""
-        reply = self.ask(task=clip(task.goal, GOAL), memory=clip(text, _PAST_TOKENS))
+        reply = self.ask(task=clip(task.goal, GOAL_TOKENS), memory=clip(text, _PAST_TOKENS))
         return float(read_number(reply.text, 1, 10))
 
 
@@ -80,7 +80,7 @@ class LLMInsights(LLMRole[Insights]):
     def answer(self, statements: Sequence[str], task: Task) -> list[str]:
         """Return conclusions, each one sentence."""
         shown = clip_start(numbered(statements), _TRACE_TOKENS)
-        return read_items(self.ask(task=clip(task.goal, GOAL), statements=shown).text)
+        return read_items(self.ask(task=clip(task.goal, GOAL_TOKENS), statements=shown).text)
 
 
 class LLMReflect(LLMRole[Reflect]):
@@ -168,7 +168,7 @@ class LLMGeneralizeCauses(LLMRole[GeneralizeCauses]):
         reply = self.ask(
             prompt=None if same_task else "causes_task",
             archive=clip("\n".join(lists), _TRACE_TOKENS) or "No learnings available",
-            task=clip(task.goal, GOAL),
+            task=clip(task.goal, GOAL_TOKENS),
         )
         return read_abstractions(reply.text)
 
@@ -274,7 +274,7 @@ class LLMCompare(LLMRole[Compare]):
     def answer(self, better: Sequence[Step], worse: Sequence[Step], task: Task) -> int:
         """Return an index into ``better``."""
         reply = self.ask(
-            task=clip(task.goal, GOAL),
+            task=clip(task.goal, GOAL_TOKENS),
             first=trace_text(better, _TRACE_TOKENS, first=True),
             second=trace_text(worse, _TRACE_TOKENS, first=True),
         )

@@ -1,4 +1,4 @@
-"""Answer the prompts of memories, about facts and about events."""
+"""Answer prompts of memories, by rules over facts and events."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LESSON_FACT = re.compile(
     r"knowing that it says: (?P<text>.+)|opening the (?P<lock>.+)|"
     r"following the (?P<recipe>.+))\."
 )
-"""A learning about a place, a thing, a key or a recipe."""
+"""Pattern of a lesson about a place, a thing, a key or a recipe."""
 
 _PROGRESS = "making progress with the task"
 _LESSON = re.compile(r"(\d+)\. (.+)")
@@ -66,7 +66,7 @@ _NO_EFFECT = re.compile(
 )
 
 
-# ------------------------------------------------------------ what a prompt shows
+# ------------------------------------------------------------ parts of a prompt
 
 
 def lessons_of(memory: str) -> dict[int, str]:
@@ -82,7 +82,7 @@ def lessons_of(memory: str) -> dict[int, str]:
 
 
 def plan_in(lessons: Mapping[int, str]) -> list[tuple[str, str]]:
-    """Return the plan of lessons as (action, place), in order, without unexplored places."""
+    """Return the plan in lessons as pairs (action, place), without unexplored places."""
     read = [f"{n}. {lesson}" for n, lesson in lessons.items() if not lesson.endswith(f" {NEW}.")]
     return Advice.read(read).plan
 
@@ -96,7 +96,7 @@ def graph_of(triples: Iterable[Triple]) -> TemporalGraph:
 
 
 def facts_in(step: Step, task: str, known: Iterable[Triple] = ()) -> list[Triple]:
-    """Return the facts that the extraction rules read in a step, given those known."""
+    """Return the facts that the extraction rules read in a step, given known facts."""
     graph = graph_of(known)
     for dialect in ("textworld", "plain"):
         goal = Task("", task, dialect)
@@ -125,7 +125,7 @@ def _facts(lines: str) -> list[Triple]:
 def _items(lines: Iterable[str]) -> list[Triple]:
     """Return the facts that an account lists."""
     items = (read_item(line.strip()) for line in lines if line.lstrip().startswith("- "))
-    # An account treats the kitchen of a meal as a state of the meal.
+    # In an account, the place where a meal is prepared is a state of the meal.
     return [
         fact._replace(relation="is", object=f"prepared in {fact.object}")
         if fact.relation == "is prepared in"
@@ -159,7 +159,7 @@ def _extract(slots: Slots) -> str:
 
 @answers("outdated")
 def _outdated(slots: Slots) -> str:
-    """Return facts with a refilled slot, contents that left, and things wrongly called empty."""
+    """Return facts whose slot has a new value, contents that left, and things no longer empty."""
     existing, new = _facts(slots["existing"]), _facts(slots["new"])
     placed = [fact for fact in new if fact.relation in LOCATIONS]
     place = {fact.subject: fact for fact in placed}
@@ -219,7 +219,7 @@ def _aggregate(slots: Slots) -> str:
     return " ".join(sentences) or "Nothing is known."
 
 
-# ------------------------------------------------------------ what happened
+# ------------------------------------------------------------ events
 
 
 @answers("summary")
@@ -298,7 +298,7 @@ def _reflect(slots: Slots) -> str:
 
 @answers("advice")
 def _advice(slots: Slots) -> str:
-    """Return the same as items, after the earlier ones."""
+    """Return this advice as a numbered list, after the earlier items."""
     useful, useless = _gains(read_trace(slots["trace"]))
     old = [unmarked(line) for line in slots["previous"].split("\n") if line.strip()]
     new = [f"Do: {action}." for action in useful] + [f"Do not: {action}." for action in useless]
@@ -322,14 +322,14 @@ def _lesson(slots: Slots) -> str:
 
 @answers("lesson_contrast")
 def _lesson_contrast(slots: Slots) -> str:
-    """Return the same, with the first differing action of the other attempt."""
+    """Return the lesson with the first different action of the other attempt."""
     other = unmarked(slots["other"].split("\n")[0])
     return f"{_lesson(slots)} Another attempt began with: {other}."
 
 
 @answers("procedure")
 def _procedure(slots: Slots) -> str:
-    """Return the procedure with the last action of the failure as a warning."""
+    """Return the procedure and a warning of the last action of the failure."""
     return f"{slots['procedure']}\n{_warning(read_trace(slots['trace']))}."
 
 
@@ -340,7 +340,7 @@ def _causes_in(text: str) -> list[CausalAbstraction]:
 
 @answers("causes")
 def _causes(slots: Slots) -> str:
-    """Return actions right before progress and those without effect; certain if seen twice."""
+    """Return actions that made progress or had no effect; a repeated one is certain."""
     useful, useless = _gains(read_trace(slots["trace"]))
     before = dict.fromkeys(_causes_in(slots["previous"]))
     learnt = {(item.cause, item.effect): item for item in before}
@@ -354,7 +354,7 @@ def _causes(slots: Slots) -> str:
 
 
 def _common_causes(archive: str) -> list[CausalAbstraction]:
-    """Return the learnings of all lists; those in several lists are certain."""
+    """Return the causes in all lists; those in several lists are certain."""
     counts = Counter(item._replace(certain=False) for item in _causes_in(archive))
     merged = [item._replace(certain=count > 1) for item, count in counts.items()]
     return merged or [CausalAbstraction("Looking around", "doing the task")]
@@ -367,7 +367,7 @@ def _causes_environment(slots: Slots) -> str:
 
 @answers("causes_task")
 def _causes_task(slots: Slots) -> str:
-    """Return the same for another task, for which nothing is certain."""
+    """Return the common causes; for another task, none is certain."""
     return numbered(item._replace(certain=False) for item in _common_causes(slots["archive"]))
 
 
@@ -451,7 +451,7 @@ def _reasoning_failure(slots: Slots) -> str:
 
 @answers("reasoning_attempts")
 def _reasoning_attempts(slots: Slots) -> str:
-    """Return the item of the last success, else of the last failure."""
+    """Return the item of the last success, or of the last failure if there is no success."""
     attempts = re.split(r"^Attempt \d+, a ", slots["attempts"], flags=re.MULTILINE)
     won = [attempt for attempt in attempts if attempt.startswith("success")]
     if won:
@@ -461,7 +461,7 @@ def _reasoning_attempts(slots: Slots) -> str:
 
 @answers("workflows")
 def workflow(slots: Slots) -> str:
-    """Return the actions as one workflow, with a slot for the first thing."""
+    """Return the actions as one workflow, with a slot instead of the first thing."""
     actions = _done(slots)
     thing = next((things_of(action)[0] for action in actions if things_of(action)), "thing")
     lines = [f'{n}. go on: "{a.replace(thing, "{object}")}"' for n, a in enumerate(actions, 1)]
@@ -470,7 +470,7 @@ def workflow(slots: Slots) -> str:
 
 @answers("rules")
 def _rules(slots: Slots) -> str:
-    """Agree with the first rule, and add the first action that only the success names."""
+    """Agree with the first rule; add the first action that only the success has."""
     failure, _, success = slots["trials"].rpartition("Success: ")
     new = [action for action in _QUOTED.findall(success) if f'"{action}"' not in failure]
     edits = [f'ADD: It helps to do "{new[0]}".'] if new else []
@@ -499,7 +499,7 @@ def _bullets_curate(slots: Slots) -> str:
 
 @answers("evolve")
 def _evolve(slots: Slots) -> str:
-    """Return actions that gained points, then all that are not in a loop."""
+    """Return actions that gained points, then the advice to try others."""
     gains = [step.action for step in read_trace(slots["trace"]) if step.reward > 0]
     first = ", ".join(f'"{action}"' for action in gains)
     return f"Do first: {first or 'what is new'}. Then try what was not tried yet."

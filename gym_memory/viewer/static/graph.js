@@ -1,5 +1,5 @@
 "use strict";
-// A drawing on a canvas, by cytoscape.js; what changed is added and removed, the rest moves.
+// Draw a map on a canvas with cytoscape.js. A new drawing adds and removes only what changed.
 GM.graph = (holder, onChoose) => {
   const canvas = GM.el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Map of the memory. Arrow keys move it, plus and minus zoom, 0 shows all." });
   holder.append(canvas);
@@ -20,7 +20,7 @@ GM.graph = (holder, onChoose) => {
     { selector: ".pale", style: { "background-color": colour("page"), color: colour("muted") } },
     { selector: ".chosen", style: { "border-color": colour("chosen"), "border-width": 3 } },
     { selector: ".exit", style: { shape: "ellipse", "background-color": colour("page"), "border-style": "dashed", "border-color": colour("muted"), color: colour("muted"), "font-weight": 700 } },
-    // From afar a place is its name; what is in it shows where it can be read.
+    // Zoomed out, a place shows its name alone; its contents appear once they are legible.
     { selector: ".afar", style: { label: "data(far)", "text-valign": "center", "text-margin-y": 0, "font-size": "data(font)", "font-weight": 600 } },
     { selector: ".within", style: { display: "none" } },
     { selector: "edge", style: { // under all boxes, so that none crosses a name
@@ -41,8 +41,8 @@ GM.graph = (holder, onChoose) => {
     minZoom: 0.04, maxZoom: 3, hideEdgesOnViewport: true, textureOnViewport: false, pixelRatio: Math.min(devicePixelRatio || 1, 2),
   });
   let touched = false, afar = false, extent = [0, 0, 1, 1], centre = null, level = "";
-  // From the drawing's own measures: the library would measure every label again. What is too
-  // large to be read as a whole is shown around its centre.
+  // Use the measures of the drawing, because the library would measure every label again. Show a
+  // drawing that is too large to be legible around its centre.
   const fit = () => {
     const [left, top, right, bottom] = extent, width = canvas.clientWidth, height = canvas.clientHeight;
     const whole = Math.min((width - 24) / (right - left), (height - 24) / (bottom - top), 1.25);
@@ -54,7 +54,7 @@ GM.graph = (holder, onChoose) => {
     const x = middle(left, right, width, centre ? centre.x : left), y = middle(top, bottom, height, centre ? centre.y : top);
     cy.viewport({ zoom, pan: { x: width / 2 - zoom * x, y: height / 2 - zoom * y } });
   };
-  // Names of places keep their size on the screen, and things hide, while things cannot be read.
+  // While things are not legible, hide them and keep the names of places at one size on the screen.
   const relabel = () => {
     const zoom = cy.zoom(), far = afar && zoom < 0.995;
     const font = GM.AFAR / Math.max(zoom, GM.FARTHEST), now = far ? font.toFixed(1) : "near";
@@ -90,13 +90,13 @@ GM.graph = (holder, onChoose) => {
   cy.on("tap", (event) => {
     const node = event.target !== cy && event.target.isNode() ? event.target : null, near = node && node.hasClass("afar");
     onChoose(node ? node.data("name") || null : null);
-    if (near) { // go where its things can be read
+    if (near) { // zoom in until its things are legible
       const { x, y } = node.position(), zoom = 1.1;
       touched = true;
       cy.viewport({ zoom, pan: { x: canvas.clientWidth / 2 - zoom * x, y: canvas.clientHeight / 2 - zoom * y } });
     }
   });
-  // What is said between things is written out where one points at one of them.
+  // Show the labels of a node's links while the pointer is over the node.
   cy.on("mouseover", "node", (event) => event.target.connectedEdges(".link").addClass("named"));
   cy.on("mouseout", "node", (event) => event.target.connectedEdges(".named").removeClass("named"));
   document.addEventListener("theme", () => cy.style(style()));
@@ -124,11 +124,11 @@ GM.graph = (holder, onChoose) => {
         for (const item of wanted.values()) (item.group === "nodes" ? nodes : edges).push(item);
         cy.add([...nodes, ...edges]);
       });
-      level = ""; // the classes of all were set again
+      level = ""; // all classes are new
       if (!touched) fit();
       relabel();
     },
-    // What was not recalled is paler.
+    // Show names that were not recalled in a paler colour.
     mark(names) {
       const recalled = new Set(names);
       cy.batch(() => cy.nodes("[name]").forEach((node) => node.toggleClass("pale", recalled.size > 0 && !recalled.has(node.data("name")))));
