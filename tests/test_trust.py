@@ -161,7 +161,7 @@ def test_trap_detects_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.syspath_prepend(tmp_path)
     names = set_trap(tmp_path)
     with pytest.raises((GymMemoryError, TypeError)):
-        make_env("Foreign", id=f"{CANARY}:run")
+        make_env("Foreign", entry=f"{CANARY}:run")
     assert sys.modules.pop(CANARY)
     assert (tmp_path / "sang").exists()
     with watched() as seen:
@@ -219,7 +219,7 @@ def test_other_settings_are_refused(spec: str) -> None:
         check_game(spec)
 
 
-@pytest.mark.parametrize("spec", ["Foreign?id=os:system", "FakeHouse", "os:system", "Cookin"])
+@pytest.mark.parametrize("spec", ["Foreign?entry=os:system", "FakeHouse", "os:system", "Cookin"])
 def test_other_environments_are_refused(spec: str) -> None:
     with pytest.raises(UnknownNameError, match="unknown environment of a page"):
         check_game(spec)

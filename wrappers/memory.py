@@ -37,7 +37,7 @@ Obs = dict[str, Any]
 
 _WRAP = (
     "wrap a text environment; one that was not written for gym-memory is made by "
-    "gym_memory.wrap(env), on the command line by Foreign?id=MODULE:FUNCTION"
+    "gym_memory.wrap(env), on the command line by Foreign?entry=MODULE:FUNCTION"
 )
 
 

@@ -1,4 +1,4 @@
-"""A third-party game for the exam: ``Foreign?id=foreign:cooking``."""
+"""A third-party game for the exam: ``Foreign?entry=foreign:cooking``."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ game scienceworld walkthrough --env "ScienceWorld?task=boil" --env "ScienceWorld
 game nethack descender --env NetHack
 game webshop shopper --env WebShop
 game questions reader --env MultiHopQA
-PYTHONPATH="benchmarks/exam:${PYTHONPATH:-}" game foreign random --env "Foreign?id=foreign:cooking&max_score=1.0"
+PYTHONPATH="benchmarks/exam:${PYTHONPATH:-}" game foreign random --env "Foreign?entry=foreign:cooking&max_score=1.0"
 # By the plans of a language agent, which the scripted server writes.
 export GYM_MEMORY_MODEL=scripted OPENAI_BASE_URL=http://127.0.0.1:8765/v1
 $gym_memory serve-scripted --port 8765 &

@@ -36,13 +36,13 @@ PLUGINS: dict[str, ModuleType] = {}
 _PANEL = "panel:"
 """Prefix of ``panel:NAME``, which is short for ``Panel?panel=NAME``."""
 _FOREIGN = "Foreign"
-"""Environment whose ``id`` names a module or file."""
+"""Environment whose ``entry``, formerly ``id``, names a module or file."""
 
 
 def sources(names: Iterable[str]) -> list[str]:
     """List the modules and files in names such as ``./agent.py:Agent?depth=2``.
 
-    >>> sources(["arigraph?depth=2", "./agent.py:Agent?x=a:b", "Foreign?id=my_envs:make"])
+    >>> sources(["arigraph?depth=2", "./agent.py:Agent?x=a:b", "Foreign?entry=my_envs:make"])
     ['./agent.py', 'my_envs']
     """
     places = (_target(name).rpartition(":")[0] for name in names)
@@ -53,7 +53,8 @@ def sources(names: Iterable[str]) -> list[str]:
 def _target(name: str) -> str:
     """Return what a name refers to: without parameters, or what ``Foreign`` wraps."""
     bare, _, query = name.partition("?")
-    return dict(parse_qsl(query)).get("id", "") if bare == _FOREIGN else bare
+    given = dict(parse_qsl(query))
+    return given.get("entry") or given.get("id", "") if bare == _FOREIGN else bare
 
 
 def import_plugin(plugin: str) -> str:

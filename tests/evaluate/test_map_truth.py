@@ -77,7 +77,7 @@ def test_a_world_of_any_style_is_mapped(style: type[worlds.World]) -> None:
 
 
 def test_quality_counts_the_map_of_a_foreign_world() -> None:
-    job = Job("Foreign?id=worlds:Status&valid_actions=env.actions&max_steps=30", "arigraph",
+    job = Job("Foreign?entry=worlds:Status&valid_actions=env.actions&max_steps=30", "arigraph",
               "random", 0)  # fmt: skip
     (row,) = summarize([measure(job)])
     assert row.map.steps == 31

@@ -282,7 +282,7 @@ def test_points_without_a_best_score_are_compared_as_points(tmp_path, monkeypatc
     (tmp_path / "climbs.py").write_text(CLIMB)
     monkeypatch.syspath_prepend(tmp_path)
     jobs = [
-        Job("Foreign?id=climbs:Climb&max_steps=4", memory, "random", seed)
+        Job("Foreign?entry=climbs:Climb&max_steps=4", memory, "random", seed)
         for memory in ("none", "present")
         for seed in range(3)
     ]
@@ -486,7 +486,11 @@ def test_environment_is_found_by_id_module_or_function(tmp_path, monkeypatch) ->
         make_foreign("their_house:house", colour="red")
     with pytest.raises(UnknownNameError, match="Did you mean 'max_steps'"):
         make_foreign("their_house:house", max_stps=3)
-    (row,) = play_job(Job("Foreign?id=their_house:house&max_steps=4", "arigraph", "random", 0))
+    for name in ("entry", "id"):  # the former name
+        assert make_foreign(**{name: "their_house:house"}).task_ids[0] == "their_house:house/0"
+    made = gym.make("gym_memory/Foreign-v0", entry="their_house:house", memory="none")
+    assert made.reset(seed=0)[1]["task_id"] == "their_house:house/0"
+    (row,) = play_job(Job("Foreign?entry=their_house:house&max_steps=4", "arigraph", "random", 0))
     assert (row.result.failed, row.result.steps) == ("", 4)
     assert row.result.task_id == "their_house:house/0"
 

@@ -100,7 +100,7 @@ def test_hostile_process_costs_one_episode(
 
 
 def test_job_of_dead_process_fails_and_next_plays() -> None:
-    env = f"Foreign?id={__name__}:Dying&isolate=process&max_steps=3"
+    env = f"Foreign?entry={__name__}:Dying&isolate=process&max_steps=3"
     rows = [row for seed in range(4) for row in play_job(Job(env, "arigraph", "random", seed))]
     reasons = [row.result.failed.partition("in step: ")[2] for row in rows]
     assert "it died with exit status 3" in reasons

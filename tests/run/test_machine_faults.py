@@ -35,7 +35,7 @@ def play(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-P", "-m", "gym_memory", "compare", "--import", "world"]
     words += [
         "-e",
-        "Foreign?id=world:World",
+        "Foreign?entry=world:World",
         "-m",
         "none",
         "-p",

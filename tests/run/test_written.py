@@ -151,7 +151,7 @@ WAYS = range(300_000)
 
 @pytest.mark.slow
 def test_very_many_actions_do_not_stop_a_run() -> None:
-    env = make_env("Foreign", memory="history", id=f"{__name__}:Crossroads", part="", value="")
+    env = make_env("Foreign", memory="history", entry=f"{__name__}:Crossroads", part="", value="")
     env.reset(seed=0)
     obs = env.step("wait")[0]
     assert len(obs["valid_actions"]) == len(WAYS)
@@ -161,7 +161,9 @@ def test_very_many_actions_do_not_stop_a_run() -> None:
 
 def played(part: str, value: str, folder: Path, says: str) -> None:
     """Play an odd world; its episode fails, and what was recorded before can be read."""
-    job = Job(f"Foreign?id={__name__}:OddHouse&part={part}&value={value}", "arigraph", "random", 0)
+    job = Job(
+        f"Foreign?entry={__name__}:OddHouse&part={part}&value={value}", "arigraph", "random", 0
+    )
     (row,) = play_job(job, record=str(folder / "steps.jsonl.gz"))
     assert row.result.failed.startswith(f"InvalidArgumentError: {says}, got ")
     assert "\n" not in row.result.failed

@@ -90,7 +90,7 @@ def test_a_page_cannot_name_code_files_or_stores(table: tuple[str, Path]) -> Non
     before = sorted(path.name for path in cwd.iterdir())
     with listener() as server:
         names = [name.format(port=server.getsockname()[1]) for name in set_trap(cwd)]
-        names += ["Foreign?id=os:system&command=true", "FakeHouse?max_steps=6"]
+        names += ["Foreign?entry=os:system&command=true", "FakeHouse?max_steps=6"]
         bad = [start(env=name) for name in names] + [start(memory=name) for name in names]
         bad += [start(seed=float("inf")), start(budget=float("nan")), "[" * 30_000, "3", "{"]
         answers = talk(address, f"?{urlsplit(address).query}", *bad)

@@ -446,41 +446,40 @@ def _keys(holder: Any) -> str:
     return ", ".join(map(str, holder)) or "no keys"
 
 
-def make_foreign(id: str = "", **kwargs: Any) -> ForeignEnv:
+def make_foreign(entry: str = "", *, id: str = "", **kwargs: Any) -> ForeignEnv:
     """Make any other text environment, given its Gymnasium id or a function.
 
-    This serves names with parameters, as on the command line. In Python, call
-    :func:`gym_memory.wrap` instead, since ``gym.make`` has an ``id`` of its own.
-
     Args:
-        id: A Gymnasium id, ``module:id`` with the module that registers it, or ``module:function``
-            for a function that returns an object with ``reset`` and ``step``. On the command
-            line a module may be a file, ``./my_envs.py:make``.
+        entry: A Gymnasium id, ``module:id`` with the module that registers it, or
+            ``module:function`` for a function that returns an object with ``reset`` and ``step``.
+            On the command line a module may be a file, ``./my_envs.py:make``.
+        id: Former name of ``entry``, which ``gym.make`` cannot pass.
         **kwargs: Arguments of :class:`ForeignEnv`, ``max_steps`` also overriding the registered
             limit, and of the environment.
     """
-    if not check_text("id", id):
+    entry = check_text("entry", entry or id)
+    if not entry:
         raise InvalidArgumentError(
-            "expected id as a Gymnasium id, 'module:id' or 'module:function', as in "
-            "'Foreign?id=module:function'; in Python call gym_memory.wrap(env)"
+            "expected entry as a Gymnasium id, 'module:id' or 'module:function', as in "
+            "'Foreign?entry=module:function'; for an environment call gym_memory.wrap(env)"
         )
     ours = {key: kwargs.pop(key) for key in _settings() if key in kwargs}
-    env = _make(id, ours.get("max_steps"), kwargs)
-    return ForeignEnv(env, **{"name": id, **ours})
+    env = _make(entry, ours.get("max_steps"), kwargs)
+    return ForeignEnv(env, **{"name": entry, **ours})
 
 
 def _settings() -> list[str]:
     return [key for key in inspect.signature(ForeignEnv).parameters if key != "env"]
 
 
-def _make(id: str, max_steps: int | None, kwargs: Mapping[str, Any]) -> Any:
-    module_name, colon, name = id.rpartition(":")
+def _make(entry: str, max_steps: int | None, kwargs: Mapping[str, Any]) -> Any:
+    module_name, colon, name = entry.rpartition(":")
     own: list[str] = []
     if colon:
         module = PLUGINS.get(module_name) or _import(module_name)
         function = getattr(module, name, None)
         if callable(function):
-            check_known(f"environment {id!r}", function, kwargs, also=_settings())
+            check_known(f"environment {entry!r}", function, kwargs, also=_settings())
             return function(**kwargs)
         own = callables(module)
     try:
@@ -492,14 +491,14 @@ def _make(id: str, max_steps: int | None, kwargs: Mapping[str, Any]) -> Any:
             raise UnknownNameError(kind, name, [*own, *known]) from error
         if not known:
             raise InvalidArgumentError(
-                f"expected the id of a registered environment, got {id!r}: name the module that "
-                f"registers it, 'module:{id}'"
+                f"expected the id of a registered environment, got {entry!r}: name the module "
+                f"that registers it, 'module:{entry}'"
             ) from error
-        raise UnknownNameError("Gymnasium id", id, known) from error
+        raise UnknownNameError("Gymnasium id", entry, known) from error
     if spec.entry_point is not None:
-        entry = spec.entry_point
-        creator: Callable[..., Any] = load_env_creator(entry) if isinstance(entry, str) else entry
-        check_known(f"environment {id!r}", creator, kwargs, also=_settings())
+        made = spec.entry_point
+        creator: Callable[..., Any] = load_env_creator(made) if isinstance(made, str) else made
+        check_known(f"environment {entry!r}", creator, kwargs, also=_settings())
     limit = {} if max_steps is None else {"max_episode_steps": check_int("max_steps", max_steps, 1)}
     return gym.make(name, disable_env_checker=True, **limit, **kwargs)
 
@@ -511,5 +510,5 @@ def _import(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         raise InvalidArgumentError(
-            f"expected id as 'module:name' with a module that can be imported: {error}"
+            f"expected entry as 'module:name' with a module that can be imported: {error}"
         ) from error
