@@ -146,7 +146,7 @@ class RayPool:
         self._settings = (limits_in_time, tuple(plugins), memory, tuple(callbacks), os.getcwd())
         self._numbers = 0
         self._idle: list[_WorkerActor] = []
-        self._running: dict[Any, tuple[_WorkerActor, Job]] = {}
+        self._running: dict[Any, tuple[_WorkerActor, Job, float]] = {}
         self._waiting: dict[Spec, deque[Job]] = {}
         self._backends: dict[str, str] = {}
         self._config: RunConfig | None = None
@@ -159,7 +159,7 @@ class RayPool:
     def __exit__(self, *exc: object) -> None:
         for actor in self._idle:
             self._retire(actor)
-        for actor, _ in self._running.values():
+        for actor, *_ in self._running.values():
             self._ray.kill(actor.handle)
         self._idle, self._running = [], {}
         self._leave()
@@ -191,7 +191,7 @@ class RayPool:
             if not ready:  # an actor may wait for a node
                 room_for(next(iter(self._running.values()))[0].env, PATIENCE)
             for future in ready:
-                actor, job = self._running.pop(future)
+                actor, job, began = self._running.pop(future)
                 try:
                     self._confirm(actor)
                     played = self._ray.get(future)
@@ -201,7 +201,9 @@ class RayPool:
                         self._waiting.setdefault(job.env, deque()).appendleft(job)
                         continue
                     why = f"the node was lost, {MOST_TRIES} times"
-                    failure = EpisodeResult.failure(why, str(error), task_id=job.task_id)
+                    failure = EpisodeResult.failure(
+                        why, str(error), task_id=job.task_id, seconds=time.monotonic() - began
+                    )
                     yield [EpisodeRow(job, 0, failure)]
                     continue
                 self._idle.append(actor)
@@ -229,7 +231,7 @@ class RayPool:
             job = jobs.popleft()
             if not jobs:
                 del self._waiting[actor.env]
-            self._running[actor.handle.play.remote(job)] = actor, job
+            self._running[actor.handle.play.remote(job)] = actor, job, time.monotonic()
         while self._idle:  # a lost job may wait for their memory
             self._retire(self._idle.pop())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -52,6 +53,7 @@ class JobPlayer(EpisodePlayer):
     def __init__(self, job: Job, listener: Listener, spending: Budget | None = None):
         self.job, self.seed = job, job.seed
         self.trial, self.task_id, self.steps = 0, job.task_id, 0
+        self._began = time.perf_counter()
         self._listener, self._spending, self._meter = listener, spending, Meter()
 
     def open(self, record: str) -> None:
@@ -68,7 +70,7 @@ class JobPlayer(EpisodePlayer):
         """
         from gym_memory.run.replays import credit_exactly  # names of jobs need none
 
-        self._listener.begin(self.trial)
+        self._begin()
         job, policy_seed = self.job, self.job.seed
         if self.trial:
             policy_seed = int(np.random.SeedSequence((job.seed, self.trial)).generate_state(1)[0])
@@ -79,8 +81,12 @@ class JobPlayer(EpisodePlayer):
 
     def play_by(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
         """Play one more episode by a function, which gets the callback for each step."""
-        self._listener.begin(self.trial)
+        self._begin()
         return self._measured(episode)
+
+    def _begin(self) -> None:
+        self._listener.begin(self.trial)
+        self._began = time.perf_counter()
 
     def _measured(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
         with episode_usage(self._spending, MOST_FAILURES) as self._meter:  # a failed episode's too
@@ -101,13 +107,16 @@ class JobPlayer(EpisodePlayer):
         """Return the row of the episode that was just played, and count it."""
         row = EpisodeRow(self.job, self.trial, result)
         self.trial, self.steps = self.trial + 1, 0
+        self._began = time.perf_counter()
         return row
 
     def failure(self, error: BaseException) -> EpisodeResult:
         """Return the result of an episode that a fault ended."""
         lines = scrubbed("".join(traceback.format_exception(error)))[-_DETAIL_CHARS:]
         message = " ".join(scrubbed(f"{type(error).__name__}: {error}").split())[:500]
-        failed = EpisodeResult.failure(message, lines, task_id=self.task_id, steps=self.steps)
+        known = {"task_id": self.task_id, "steps": self.steps}
+        took = time.perf_counter() - self._began
+        failed = EpisodeResult.failure(message, lines, **known, seconds=took)
         return failed.with_usage(self._meter)
 
     def close(self) -> None:

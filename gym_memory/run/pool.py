@@ -76,6 +76,7 @@ class _Play:
         self.task_id = job.task_id
         self._limits = limits
         self._due: dict[str, float] = {}
+        self._began = time.monotonic()
         self.expect("end", limits.episode)
 
     def expect(self, what: str, seconds: float = math.inf) -> None:
@@ -86,6 +87,7 @@ class _Play:
         """Handle a message of the worker."""
         if kind == "begin":
             self.in_episode = True
+            self._began = time.monotonic()
             self.expect("end", self._limits.episode)
             self.expect("reset", self._limits.reset)
         elif kind == "step":
@@ -117,7 +119,8 @@ class _Play:
         """Return the rows received and a failed one with the reason."""
         if self.whole:
             return self.rows
-        failure = EpisodeResult.failure(reason, detail, task_id=self.task_id)
+        took = time.monotonic() - self._began
+        failure = EpisodeResult.failure(reason, detail, task_id=self.task_id, seconds=took)
         return [*self.rows, EpisodeRow(self.job, len(self.rows), failure)]
 
 

@@ -136,6 +136,7 @@ def test_dying_hanging_and_failing_workers_cost_an_episode_each(tmp_path: Path, 
     assert len(rows) == 21
     found = outcomes(rows)
     reasons = {how: found[f"bad?how={how}", 1] for how in bad}
+    assert all(row.result.seconds > 0 for row in rows)
     assert reasons == {
         "exit": "worker died with exit status 7",
         "kill": "worker died of SIGKILL",
@@ -171,6 +172,7 @@ def test_step_or_reset_that_hangs_ends_its_episode_alone(
     assert [row.result.failed for row in rows] == ["", reason, ""]
     assert rows[1].result.task_id == ("" if how == "reset" else "fakehouse/train/1")
     assert "run_plugin.py" in rows[1].result.detail
+    assert rows[1].result.seconds > 1.9
     if how != "spin":
         assert all(row.result.seconds > 2.5 for row in (rows[0], rows[2]))
 
