@@ -80,6 +80,14 @@ _TAGGED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _PARAMETERS = ("parameter", "arg", "argument")
+_CALL_NAMES = ("name", "action", "function", "tool", "tool_name")
+_CALL_INPUTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input")
+_INPUT = re.compile(
+    r"\n[^\w\n]*(?:action|tool)[ _]?input\W{0,4}\d{0,3}\W{0,4}?[:：](.*)", re.IGNORECASE
+)
+"""Line below the name of a tool, with what the tool gets (ReAct in LangChain)."""
+_FUNCTION = re.compile(r"<function=([^<>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+_INSIDE = re.compile(r">([^<>]*)</")
 _NAMED = re.compile(_NOUN, re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(?:name|value|text|action|command)\s*=\s*(["'])(.+?)\1""")
 _KEY = re.compile(rf"{_WHICH}*{_NOUN}s?{_MADE}*", re.IGNORECASE)
@@ -297,7 +305,10 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
     thought = next(thoughts, "")
     named = [text for key, text in leaves if _KEY.fullmatch(_CAMEL.sub(" ", key))]
     others = [text for key, text in leaves if not _OTHER_KEY.fullmatch(_CAMEL.sub(" ", key))]
-    for text in named or filter(match, others):
+    fields = named or list(filter(match, others))
+    if not any(map(match, fields)):
+        fields = [call for value in values for call in _calls(value) if match(call)] or fields
+    for text in fields:
         found = match(text)
         inner = [] if found else list(_labelled(text, match))
         for claim in inner or [_Claim(text, found, 0, 0)]:
@@ -318,6 +329,28 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
         yield key, "" if value is None else str(value)
 
 
+def _calls(value: Any) -> Iterator[str]:
+    """Yield the calls of tools in a JSON value, such as ``take(lamp)``."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _calls(inner)
+    elif isinstance(value, Mapping):
+        name = next((value[key] for key in _CALL_NAMES if isinstance(value.get(key), str)), "")
+        given = next((value[key] for key in _CALL_INPUTS if key in value), None)
+        if name and given is not None:
+            yield _call(name, given)
+        for inner in value.values():
+            yield from _calls(inner)
+
+
+def _call(name: str, given: Any) -> str:
+    """Return a call as one text, whose parts :data:`_CALL` reads."""
+    inner = list(json_values(given)) if isinstance(given, str) else given
+    parts = _leaves("", inner or given)
+    words = [text for key, text in parts if not _THOUGHT_KEY.fullmatch(key)]
+    return f"{'_'.join(name.split())}({' '.join(words)})"
+
+
 def _fields(answer: str) -> Iterator[tuple[str, str]]:
     """Yield the fields of an answer in broken JSON."""
     for field in _FIELD.finditer(answer):
@@ -326,6 +359,9 @@ def _fields(answer: str) -> Iterator[tuple[str, str]]:
 
 
 def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
+    for call in _FUNCTION.finditer(answer):
+        text = _call(call[1], _INSIDE.findall(call[2]) or call[2])
+        yield _Claim(text, match(text), call.start(), call.end())
     for tag in _TAGGED.finditer(answer):
         inside = tag["box"] if tag["inside"] is None else tag["inside"]
         if inside is None:  # a self-closing tag has the action as an attribute
@@ -349,7 +385,10 @@ def _labelled(answer: str, match: Match) -> Iterator[_Claim]:
         if not rest.strip(_MARKS):  # the action is on the next nonempty line
             below = _NEXT_LINE.match(answer, end)
             rest, end = (below[1], below.end()) if below else ("", end)
-        yield _Claim(rest, match(rest), label.start(), end)
+        found, given = match(rest), _INPUT.match(answer, end)
+        if given and not found:
+            found, end = match(_call(rest.strip(_MARKS), given[1].strip(_MARKS))), given.end()
+        yield _Claim(rest, found, label.start(), end)
 
 
 def _on_lines(answer: str, match: Match) -> Iterator[_Claim]:

@@ -194,6 +194,8 @@ def validate(text: str, schema: Any) -> Any:
     """Return the first JSON value in ``text`` that fits a pydantic model; raises ModelError."""
     problem = "there is no whole JSON value in it"
     for value in json_values(text):
+        if isinstance(value, dict) and value.keys() == {"name", "arguments"}:
+            value = value["arguments"]  # the call of a tool
         try:
             return schema.model_validate(value)
         except ValueError as error:

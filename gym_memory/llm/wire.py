@@ -81,11 +81,21 @@ def _refused(message: Mapping[str, Any]) -> str:
 
 
 def _called(message: Mapping[str, Any]) -> str:
-    """Return the arguments of a tool call, if a server took the answer for one."""
+    """Return tool calls as JSON, if a server took the answer for some."""
     calls = message.get("tool_calls") or [{"function": message.get("function_call")}]
     functions = (call.get("function") for call in calls if isinstance(call, Mapping))
-    texts = (one.get("arguments") for one in functions if isinstance(one, Mapping))
-    return "\n".join(one if isinstance(one, str) else json.dumps(one) for one in texts if one)
+    return "\n".join(_call_text(one) for one in functions if isinstance(one, Mapping))
+
+
+def _call_text(function: Mapping[str, Any]) -> str:
+    """Return a call with its name, which may be the action; without a name, its arguments."""
+    given = function.get("arguments") or {}
+    if isinstance(given, str):
+        with contextlib.suppress(ValueError, RecursionError):
+            given = json.loads(given)
+    if function.get("name"):
+        given = {"name": function["name"], "arguments": given}
+    return given if isinstance(given, str) else json.dumps(given) if given else ""
 
 
 def read_events(body: str) -> Any:

@@ -56,6 +56,35 @@ def test_last_line_of_cut_answer_is_not_an_action() -> None:
     assert action_in("Action: take key\nReason: it is th", valid, cut=True) == "take key"
 
 
+CALLS = ["open door", "take lamp", "put lamp on table", "go north", "look"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ('{"name": "open door", "arguments": {}}', "open door"),
+        ('{"name": "open_door", "arguments": {"reason": "It is closed."}}', "open door"),
+        ('<tool_call>{"name": "take", "arguments": {"a": "the lamp"}}</tool_call>', "take lamp"),
+        ('{"function": {"name": "go", "arguments": "{\\"to\\": \\"north\\"}"}}', "go north"),
+        ('{"action": "put", "action_input": {"a": "lamp", "how": "on", "b": "table"}}',
+         "put lamp on table"),
+        ('{"tool": "act", "args": ["take lamp"]}', "take lamp"),
+        ("<function=take>\n<parameter=thing>\nlamp\n</parameter>\n</function>", "take lamp"),
+        ("<function=look></function>", "look"),
+        ("Thought: It is dark.\nAction: take\nAction Input: lamp", "take lamp"),
+        ('**Action:** take\n**Action Input:** "lamp"\nObservation: Taken.', "take lamp"),
+        ('Action 1: go\nAction Input 1: {"direction": "north"}', "go north"),
+        ("Action: act\nAction Input: take lamp", "take lamp"),
+        ("Action: look\nAction Input: None", "look"),
+        ("Action: take lamp\nAction Input: lamp", "take lamp"),
+        ("Action: take\nAction Input: knife", ""),
+        ('{"name": "eat", "arguments": {"object": "lamp"}}', ""),
+    ],
+)  # fmt: skip
+def test_tool_call_is_read_by_its_words(answer: str, action: str) -> None:
+    assert action_in(answer, CALLS) == action
+
+
 @given(st.text("Action: take key\n<>[]{}\"'*`.,-1()", max_size=80))
 def test_read_action_is_always_valid(text: str) -> None:
     assert action_in(text, ["take key", "go east"]) in ("", "take key", "go east")
