@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,6 +34,18 @@ if TYPE_CHECKING:
     from gym_memory.evaluate.rank.card import Card
 
 __all__ = ["credit", "exam", "print_exam", "quality", "rank"]
+
+
+@contextlib.contextmanager
+def _kept_if_complete(begun: Path | None = None) -> Iterator[None]:
+    """Say at an interrupt that nothing is kept; remove the file that was ``begun``."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if begun is not None:
+            begun.unlink(missing_ok=True)
+        progress().print("Interrupted. Nothing was kept; run the command again to start over.")
+        raise typer.Exit(130) from None
 
 
 def exam(
@@ -95,7 +108,7 @@ def exam(
         per_kind=per_kind,
         wordings=tuple(wordings.split(",")),
     )
-    with shown_progress("exam") as update:
+    with _kept_if_complete(), shown_progress("exam") as update:
         answers = list(examine(config, lambda done, total: update(done, total, ())))
     table = exam_scores(answers)
     if json_lines:
@@ -234,7 +247,7 @@ def quality(
     if noise is not None:
         odd = dict.fromkeys(policy, noise)
     episodes: list[EpisodeQuality] = []
-    with shown_progress("quality") as update:
+    with _kept_if_complete(), shown_progress("quality") as update:
         for job in jobs:
             update(len(episodes), len(jobs), ())
             episodes.append(measure(job, noise=odd[job.policy]))
@@ -460,11 +473,9 @@ def credit(
     if begun is not None:
         begun.unlink(missing_ok=True)
         world = RecordTrajectory(world, str(begun), detail=True)
-        named = {"env": job.env, "memory": memory, "policy": policy, "seeds": [*stream]}
         begun.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(begun.with_name(PLAYED), json.dumps(named) + "\n")
     episodes: list[EpisodeCredit] = []
-    with closing(world), shown_progress("credit") as update:
+    with _kept_if_complete(begun), closing(world), shown_progress("credit") as update:
         for episode in credited(
             *(world, make_policy(policy), stream),
             demonstrated=demonstrated, step=step, kinds=chosen, most=most, alone=alone,
@@ -484,7 +495,9 @@ def credit(
         count = to_parquet(rows_of_items, export)
         progress().print(f"Written: {export}, {count} items", markup=False, soft_wrap=True)
     if out is not None and begun is not None:
+        named = {"env": job.env, "memory": memory, "policy": policy, "seeds": [*stream]}
         try:
+            write_atomic(out / PLAYED, json.dumps(named) + "\n")
             os.replace(begun, out / "steps.jsonl.gz")
             write_atomic(out / "credit.json", json.dumps(rows, indent=1) + "\n")
         except OSError as error:

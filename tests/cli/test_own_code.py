@@ -202,7 +202,7 @@ def test_memory_or_game_of_wrong_kind_gives_one_line(folder):
 @pytest.mark.parametrize("place", ["lamp_room", "./lamp_room.py"])
 def test_foreign_environment_in_the_current_folder_plays(place, tmp_path):
     (tmp_path / "lamp_room.py").write_text(LAMP)
-    words = ["-e", f"Foreign?id={place}:make&max_steps=4", "-m", "none", "-p", "random"]
+    words = ["-e", f"Foreign?entry={place}:make&max_steps=4", "-m", "none", "-p", "random"]
     words += ["--seeds", "0", "-w", "1", "--out", "r"]
     # -P as with the installed command, whose path has no current folder.
     ran([sys.executable, "-P", "-m", "gym_memory", "run", *words], tmp_path)
@@ -314,7 +314,7 @@ def furnish(**settings):
         (["-p", "./broken.py:leave"], 'broken.py:43, in leave: raise SystemExit("no key")'),
         (["-p", "./broken.py:forget"], "return an action, got None; act is at broken.py:46"),
         (
-            ["-e", "Foreign?id=./broken.py:Room"],
+            ["-e", "Foreign?entry=./broken.py:Room"],
             "got int: say where the text is, by text='obs.KEY', text='info.KEY' or a function of "
             "(obs, info); step is at broken.py:54",
         ),
@@ -332,10 +332,33 @@ def test_fault_of_own_code_shows_its_line(tmp_path, own, shown):
     assert "Traceback (most recent call last)" in again
 
 
+STOPS = """
+import os, signal
+from gym_memory.memory.arigraph import AriGraph
+
+
+class Stops(AriGraph):
+    def observe(self, step):
+        super().observe(step)
+        if step.t == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["exam", "quality", "credit"])
+def test_interrupted_measurement_says_that_nothing_is_kept(tmp_path, command):
+    (tmp_path / "stops.py").write_text(STOPS)
+    words = ["-e", "Fetch?level=easy", "-m", "./stops.py:Stops", "-p", "random", "--seeds", "0"]
+    said = run([command, *words, "--out", "r"], tmp_path, status=130)
+    assert said.strip() == "Interrupted. Nothing was kept; run the command again to start over."
+    assert not [*tmp_path.glob("r/*")]
+
+
 @pytest.mark.slow
 def test_fault_of_a_factory_shows_its_line(tmp_path):
     (tmp_path / "broken.py").write_text(BROKEN)
-    env = "Foreign?id=./broken.py:furnish&chairs=2"
+    env = "Foreign?entry=./broken.py:furnish&chairs=2"
     said = run(["run", "-e", env, "-m", "none", "-p", "random", "-w", "1"], tmp_path, status=2)
     assert "broken.py:59, in furnish: return Room(**settings)" in said
 
