@@ -1,9 +1,9 @@
 """Behaviour cloning and DAgger (Ross et al. 2011) on DRRN's scorer, then RL fine-tuning.
 
-A teacher labels states of the training games. The labelled states are aggregated, and Q of the
-teacher's action is raised above the others' by cross-entropy over ``Q / temperature``: a margin in
-units of reward, so that RL can go on from the values. RL updates are DRRN's on everything that was
-played; cloning updates between them keep the labels (as in DQfD, Hester et al. 2018).
+A teacher labels states of the training games, and all labels are kept. Cross-entropy over
+``Q / temperature`` raises Q of the teacher's action above the others by a margin in units of
+reward, so that RL can start from these values. RL updates are DRRN's, over all played steps;
+cloning updates between them preserve what was cloned (as in DQfD, Hester et al. 2018).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from gym_memory.baselines.rules.plan import Plan
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 
-__all__ = ["BcLearner", "BcSettings", "Taught"]
+__all__ = ["BcLearner", "BcSettings", "LabelledState"]
 
 
 @dataclasses.dataclass(frozen=True)
 class BcSettings(DrrnSettings):
-    """Settings of cloning, beyond DRRN's, some of which have other defaults."""
+    """Settings of cloning, and DRRN's with some other defaults."""
 
     teacher: Annotated[
         str,
@@ -48,16 +48,16 @@ class BcSettings(DrrnSettings):
     ] = 5000
     rl_after: Annotated[int, Help("Steps before RL begins; 0: never.", low=0)] = 0
     temperature: Annotated[
-        float, Help("Of the softmax that cross-entropy raises, in units of reward.", above=0)
+        float, Help("Temperature of the cloned softmax, in units of reward.", above=0)
     ] = 0.1
-    clone_every: Annotated[int, Help("RL updates a cloning update; 0: RL alone.", low=0)] = 4
-    shown: Annotated[int, Help("Labelled states kept; the first ones.", low=1)] = 65536
+    clone_every: Annotated[int, Help("RL updates per cloning update; 0: RL alone.", low=0)] = 4
+    shown: Annotated[int, Help("Most labelled states kept, the first ones.", low=1)] = 65536
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 200
-    update_every: Annotated[int, Help("Environment steps an update.", low=1)] = 2
+    update_every: Annotated[int, Help("Environment steps per update.", low=1)] = 2
     epsilon_start: Annotated[float, Help("First share of random actions.", 0, 1)] = 0.05
 
 
-class Taught(NamedTuple):
+class LabelledState(NamedTuple):
     """DRRN's encoding of an observation, with the teacher's advice.
 
     Attributes:
@@ -74,7 +74,7 @@ class Taught(NamedTuple):
 
 
 class BcLearner(DrrnLearner):
-    """A learner that imitates a teacher, then learns by reward; see the module."""
+    """A learner that imitates a teacher, then learns from rewards."""
 
     name = "bc"
     settings_class = BcSettings
@@ -90,15 +90,15 @@ class BcLearner(DrrnLearner):
     # ------------------------------------------------------------ acting
 
     def see(self, obs: Observation, task_id: str = "", before: Any = None, action: int = -1) -> Any:
-        """Encode an observation as :class:`Taught`; get advice while training."""
+        """Encode an observation as :class:`LabelledState`; get advice while training."""
         seen = super().see(obs, task_id, before.seen if before else None, action)
         if not task_id:
-            return Taught(seen)
+            return LabelledState(seen)
         actions = tuple(obs["valid_actions"])
         done = before.actions[action] if before else ""
         advice = self._teacher().advise(obs, task_id, before.advice if before else None, done)
         label = actions.index(advice.action) if advice.action in actions else -1
-        return Taught(seen, actions, label, advice)
+        return LabelledState(seen, actions, label, advice)
 
     def _teacher(self) -> PlannerTeacher | RecordedTeacher:
         if self.teacher is None:
@@ -119,11 +119,11 @@ class BcLearner(DrrnLearner):
         """Return the inverse of :meth:`pack`."""
         seen, actions, label, advice = packed
         advice = TeacherAdvice(advice[0], Plan.unpack(advice[1]))
-        return Taught(super().unpack(seen), tuple(actions), label, advice)
+        return LabelledState(super().unpack(seen), tuple(actions), label, advice)
 
     @property
     def beta(self) -> float:
-        """Return the present probability of following the teacher."""
+        """Return the probability of following the teacher at this step."""
         s = self.settings
         if self.reinforces:
             return 0.0

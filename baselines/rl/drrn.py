@@ -44,7 +44,7 @@ class DrrnSettings(BagSettings):
     alpha: Annotated[float, Help("Prioritization: 0 none, 1 full.", low=0, high=1)] = 0.6
     beta: Annotated[float, Help("Correction of the uneven draw.", low=0, high=1)] = 0.4
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 500
-    update_every: Annotated[int, Help("Environment steps an update.", low=1)] = 4
+    update_every: Annotated[int, Help("Environment steps per update.", low=1)] = 4
     target_every: Annotated[int, Help("Updates between copies to the target network.", 1)] = 200
     epsilon_start: Annotated[float, Help("First share of random actions.", 0, 1)] = 1.0
     epsilon_end: Annotated[float, Help("Last share of random actions.", low=0, high=1)] = 0.05

@@ -25,8 +25,8 @@ class GataSettings(DrrnSettings):
     """Settings of GATA, beyond DRRN's."""
 
     layers: Annotated[int, Help("Rounds of message passing.", low=0)] = 2
-    tokens: Annotated[int, Help("Words of the text in the attention, the last ones.", 1)] = 32
-    neighbourhood: Annotated[bool, Help("Give actions the features that DRRN sees, too.")] = True
+    tokens: Annotated[int, Help("Most words of the text in the attention, from its end.", 1)] = 32
+    neighbourhood: Annotated[bool, Help("Also give actions the features that DRRN sees.")] = True
     dim: Annotated[
         int, Help("Size of an encoding; half of DRRN's, because every node has one.", low=1)
     ] = 32
@@ -54,7 +54,7 @@ class GraphBag(NamedTuple):
 
 
 class GraphBags(NamedTuple):
-    """Several of them; each field holds that of all, end to end."""
+    """A batch of graphs, whose fields are laid end to end."""
 
     bag: Batch
     nodes: Batch
@@ -68,12 +68,12 @@ class GraphBags(NamedTuple):
         return cls(*(Batch.of(field) for field in zip(*bags, strict=True)))
 
     def take(self, which: Ints) -> GraphBags:
-        """Return some of them, in the order given."""
+        """Return the graphs of some indices, in their order."""
         return GraphBags(*(_taken(field, which) for field in self))
 
 
 def _taken(lists: Batch, which: Ints) -> Batch:
-    """Return some of the lists, in the order given."""
+    """Return the lists of some indices, in their order."""
     starts, lengths = lists.offsets[which], lists.lengths[which]
     offsets = np.cumsum(lengths) - lengths
     where = np.arange(int(lengths.sum())) + np.repeat(starts - offsets, lengths)
@@ -88,13 +88,13 @@ class GataNetwork(torch.nn.Module):
 
     Differences from GATA:
 
-    * The graph is whatever the memory recalls, sparse and of any size, with no table of entities. A
-      node has its name as a feature only if that is common; all others begin alike and become what
-      their edges make of them, so a food never seen in training is as good as any.
-    * A message is the neighbour times the relation (as in CompGCN, Vashishth et al. 2020), one
-      matrix a layer, where R-GCN has a matrix a relation or a basis of them.
-    * An action is the nodes that it names, after the message passing, and the relations around
-      them that DRRN sees; ``neighbourhood=false`` leaves these out.
+    * The graph is what the memory recalls: sparse, of any size, without a table of entities. Only a
+      common name is a feature of its node. All other nodes start equal and differ by their edges
+      alone, so a food that training never showed works as well as any.
+    * A message is the product of neighbour and relation (CompGCN, Vashishth et al. 2020), with one
+      matrix per layer instead of R-GCN's matrix or basis per relation.
+    * An action has the nodes that it names, after the message passing, and the relations around
+      them that DRRN sees; ``neighbourhood=false`` leaves the relations out.
     """
 
     def __init__(self, settings: GataSettings):
@@ -126,7 +126,7 @@ class GataNetwork(torch.nn.Module):
         a = self.of_bag(self.encoder(_taken(every.bag, acts)))
         mixed = s[_on(state, device)] + a[_on(action, device)]
 
-        # The nodes that each pair's action names are those of the pair's own situation.
+        # The nodes named by the action of a pair belong to the situation of that pair.
         named = _taken(every.nodes, actions)
         which = named.values + np.repeat(graphs.nodes.offsets[state], named.lengths)
         pairs = _on(np.repeat(np.arange(len(actions)), named.lengths), device)
@@ -173,7 +173,7 @@ def _on(numbers: Any, device: Any) -> torch.Tensor:
 
 
 def _rows(table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Return rows of the table; row 0, for what is unknown, is never trained."""
+    """Return rows of the table; row 0 is for unknown features and is never trained."""
     return torch.nn.functional.embedding(rows, table, padding_idx=0)
 
 
@@ -187,7 +187,7 @@ def _padded(flat: torch.Tensor, counts: Ints) -> tuple[torch.Tensor, torch.Tenso
 
 
 def _softmax(match: torch.Tensor, used: torch.Tensor) -> torch.Tensor:
-    """Return the attention over the places used; a situation without any attends to nothing."""
+    """Return the attention over used places; without any, a situation attends to nothing."""
     weights = torch.softmax(match.masked_fill(~used, -1e9), 2)
     return weights * used
 
@@ -196,7 +196,7 @@ def _softmax(match: torch.Tensor, used: torch.Tensor) -> torch.Tensor:
 
 
 class GataLearner(DrrnLearner):
-    """A learner as DRRN, with a graph in the situation and nodes in the actions."""
+    """A DRRN learner with a graph in each situation and nodes in each action."""
 
     name = "gata"
     settings_class = GataSettings
@@ -227,7 +227,7 @@ class GataLearner(DrrnLearner):
     def _situation(
         self, obs: Observation, task_id: str, numbers: dict[str, int], bag: tuple[int, ...]
     ) -> GraphBag:
-        """Build the graph; gives the nodes their numbers."""
+        """Build the graph and number its nodes."""
         rows, lexicon = self.vocabulary.rows, self.lexicon
         text = compounds(obs["text"])
         if task_id:
@@ -264,5 +264,5 @@ class GataLearner(DrrnLearner):
 
 
 def _said(word: str) -> str:
-    """Return the part that a verb shares with the value that it leads to: ``chop``, ``chopped``."""
+    """Return the stem that a verb shares with its result, such as ``chop`` and ``chopped``."""
     return f"n said {stem(word)}"

@@ -74,7 +74,7 @@ class LtlGataSettings(GataSettings):
 
 
 class LtlGataLearner(GataLearner):
-    """A learner as GATA, with the open instructions as marks of nodes."""
+    """A GATA learner that marks the nodes of open instructions."""
 
     name = "ltl-gata"
     settings_class = LtlGataSettings

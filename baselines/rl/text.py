@@ -73,10 +73,10 @@ class TextSettings(Settings):
         int, Help("Steps over which the share of the teacher's actions falls from 1 to 0.", low=0)
     ] = 1500
     rl_after: Annotated[int, Help("Steps before RL begins; 0: never.", low=0)] = 0
-    batch: Annotated[int, Help("Labelled states an update.", low=1)] = 8
-    update_every: Annotated[int, Help("Steps an update by cloning.", low=1)] = 3
+    batch: Annotated[int, Help("Labelled states per update.", low=1)] = 8
+    update_every: Annotated[int, Help("Steps per update by cloning.", low=1)] = 3
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 64
-    shown: Annotated[int, Help("Labelled states kept; the first ones.", low=1)] = 65536
+    shown: Annotated[int, Help("Most labelled states kept, the first ones.", low=1)] = 65536
     n_steps: Annotated[int, Help("Steps of each game between two updates by RL.", low=1)] = 8
     gamma: Discount = 0.9
     entropy: Annotated[float, Help("Weight of the policy's entropy.")] = 0.03

@@ -43,7 +43,7 @@ class _Console(Console):
 
 
 def output() -> Console:
-    """Return the console of standard output, wide enough to cut nothing if it is no terminal."""
+    """Return the console of standard output; if it is no terminal, wide enough to cut nothing."""
     console = _Console(highlight=False)
     return console if console.is_terminal else _Console(highlight=False, width=200)
 
@@ -117,7 +117,7 @@ def new_progress(*columns: ProgressColumn, times: bool = True) -> Progress:
 
 
 def now_and_then(seconds: float) -> Callable[[str], None]:
-    """Return a printer of lines in place of a progress bar, at most one per ``seconds``."""
+    """Return a printer of at most one line per ``seconds``, used instead of a progress bar."""
     where, last = progress(), time.monotonic()
 
     def show(line: str) -> None:

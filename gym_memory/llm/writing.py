@@ -1,7 +1,7 @@
 """Text of local weights: prompts with cached beginnings, and answers constrained to a form.
 
-Given text goes through the model in one piece. A choice walks down the trie of its options' tokens
-(the idea of LMQL, Beurer-Kellner et al. 2023, and of guidance).
+Fixed text of a form goes through the model in one piece. A choice walks down the trie of the tokens
+of its options, as in LMQL (Beurer-Kellner et al. 2023) and guidance.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Trie = dict[int, Any]
 # --- prompts ------------------------------------------------------------------------------------
 
 BLOCK = 64
-"""Tokens of the first piece of a prompt; each later piece is as long as all before it."""
+"""Tokens of the first piece of a prompt; each later piece doubles the length."""
 
 _KEPT = 4
 
@@ -52,7 +52,7 @@ class Prefix:
     """A cache of the latest prompts of a model, each up to its last whole piece.
 
     Pieces always end at tokens 64, 128, 256, ..., so that the bits of an answer do not depend on
-    earlier calls; short pieces are slow. Another ``block`` than 64 changes the bits.
+    earlier calls. A smaller ``block`` is slower, and any other changes the bits.
     """
 
     def __init__(self, model: Any, block: int = BLOCK):
@@ -60,7 +60,7 @@ class Prefix:
         self._known: list[tuple[list[int], Any]] = []  # the latest one last
 
     def start(self, ids: Sequence[int], *, keep: bool = True) -> PromptState:
-        """Run a prompt through the model; with ``keep``, use the cache and add to it."""
+        """Run a prompt through the model; with ``keep``, use and extend the cache."""
         torch = require("torch", "semantic", "local language models")
         past, known = self._longest(ids) if keep else (None, 0)
         ends = _piece_ends(len(ids) - 1, self._block)  # the last token always runs
@@ -115,8 +115,8 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> int:
 class Writer:
     """A writer of an answer to a started prompt, whose keys and values it changes.
 
-    ``ends`` are the ids that end an answer. Free text takes at most half of the rest of ``most``
-    tokens. A ``temperature`` of 0 takes the likeliest token, and of equal ones the lowest id.
+    ``ends`` are the ids that end an answer. Free text takes at most half of the tokens that are
+    left of ``most``. A ``temperature`` of 0 takes the likeliest token; of equals, the lowest id.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Writer:
         return str(self._tokenizer.decode(self.ids[first:]))
 
     def choose(self, options: Sequence[str], *, last: bool = False) -> str:
-        """Write one of several texts; a ``last`` one ends the answer and may begin another."""
+        """Write one of several texts. The ``last`` one ends the answer, so it may begin another."""
         end = sorted(self._ends)[:1] if last else []
         trie: Trie = {}
         for number, option in enumerate(options):

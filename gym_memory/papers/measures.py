@@ -57,7 +57,7 @@ GAINS: Mapping[str, Callable[[Sequence[tuple[Unit, Unit]]], float | None]] = {
 
 
 class TokensPerStep(NamedTuple):
-    """Prompt and completion tokens a step, all calls of policy and memory together."""
+    """Prompt and completion tokens per step, over all calls of policy and memory."""
 
     prompt: float
     completion: float

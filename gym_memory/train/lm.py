@@ -58,10 +58,10 @@ class LmSettings(Settings):
             low=0,
         ),
     ] = 0
-    batch: Annotated[int, Help("Labelled states an update.", low=1)] = 8
-    update_every: Annotated[int, Help("Environment steps an update.", low=1)] = 4
+    batch: Annotated[int, Help("Labelled states per update.", low=1)] = 8
+    update_every: Annotated[int, Help("Environment steps per update.", low=1)] = 4
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 16
-    shown: Annotated[int, Help("Labelled states kept; the first ones.", low=1)] = 4096
+    shown: Annotated[int, Help("Most labelled states kept, the first ones.", low=1)] = 4096
     kept: Annotated[
         int,
         Help(

@@ -1,7 +1,7 @@
-"""Training of PPO and MaskablePPO by Stable-Baselines3, with the folder and curve of others.
+"""Train PPO and MaskablePPO by Stable-Baselines3, with the folder and curve of other learners.
 
-SB3 has its own loop; here it steps the training games, and between its updates the valid games are
-played and a checkpoint is written.
+SB3's own loop steps the training games. Between its updates, the valid games are played and a
+checkpoint is written.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Sb3Settings(Settings):
     gamma: Annotated[float, Help("Discount.", low=0, high=1)] = 0.95
     ent_coef: Annotated[
         float,
-        Help("Weight of the entropy; with 0.01 some trainings give up reading before it pays.", 0),
+        Help("Weight of the entropy; with 0.01 some trainings stop reading before it pays off.", 0),
     ] = 0.03
     max_actions: Annotated[int, Help("Numbers of actions; more are left out.", low=1)] = 128
     dim: Annotated[int, Help("Size of an embedding.", low=1)] = 64
@@ -86,7 +86,7 @@ class Sb3Settings(Settings):
 
 
 class Sb3Learner:
-    """A network of a training, as :func:`.evaluate` plays it."""
+    """A network in training, in the form that :func:`.evaluate` plays."""
 
     name: ClassVar[str] = "sb3"
     settings_class: ClassVar[type] = Sb3Settings
@@ -96,7 +96,7 @@ class Sb3Learner:
     def __init__(self, settings: Sb3Settings, *, seed: int = 0, device: str = "cpu"):
         self.settings, self.seed, self.device = settings, seed, check_device(device)
         self.model: Any = None
-        """Algorithm of SB3, once its trainer has begun."""
+        """Algorithm of SB3, after its trainer has begun."""
 
     def attach(self, model: Any, names: Sequence[str]) -> None:
         """Use the network of an algorithm from now on."""
@@ -183,7 +183,7 @@ class Sb3Trainer(Trainer):
     # ------------------------------------------------------------ called by SB3's loop
 
     def between_updates(self) -> None:
-        """Measure and save if it is due; halt at a limit other than that in steps."""
+        """Measure and save if due; halt at a limit other than that in steps."""
         s, row = self.settings, None
         self._log()
         if self.steps // s.evaluate_every > self._measured_at // s.evaluate_every:
@@ -268,7 +268,7 @@ class Sb3Trainer(Trainer):
         save(self.folder / file, self.learner.model, **self._identity, measured=row)
 
     def save(self) -> None:
-        """Write the last player, and all that the training resumes from."""
+        """Write the last player, and the state from which the training resumes."""
         self._save_player(LAST, self.curve[-1] if self.curve else None)
         model, policy = self.learner.model, self.learner.model.policy
         record = {
@@ -303,7 +303,7 @@ class Sb3Trainer(Trainer):
 
 
 def _chance(device: str) -> dict[str, Any]:
-    """Return the state of all chance in SB3: numpy's for minibatches, torch's for actions."""
+    """Return the random state of SB3: numpy's for minibatches, torch's for actions."""
     on_device = {} if device == "cpu" else {"device": torch.cuda.get_rng_state(device)}
     state = np.random.get_state(legacy=False)
     return {"torch": torch.get_rng_state(), "numpy": state, **on_device}
@@ -336,13 +336,13 @@ def _wrapped(names: Sequence[str], max_actions: int, scale: float, env: Any, dea
 
 
 def _opened(make: MakeEnv, wrapped: Callable[..., Any], deal: Deal) -> Any:
-    """Make the environment of a process, which leaves Ctrl-C to the trainer."""
+    """Make the environment of a process that leaves Ctrl-C to the trainer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return wrapped(make("train"), deal)
 
 
 class _DealtGames(gym.Wrapper[Any, Any, Any, Any]):
-    """An environment whose episodes are training games in the order of a deal."""
+    """An environment that plays training games in the order of a deal."""
 
     def __init__(self, env: Any, deal: Deal, scale: float):
         super().__init__(env)

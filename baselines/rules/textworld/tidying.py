@@ -66,7 +66,7 @@ Placings = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Tidying(Aim):
-    """An aim to carry objects to their places; without placings, it is done."""
+    """An aim to carry objects to their places, reached when no placing is left."""
 
     placings: tuple[tuple[str, str], ...] = ()
 
@@ -85,11 +85,12 @@ class Tidying(Aim):
 class Tidier:
     """An advisor that infers where objects belong and carries them there.
 
-    It plans after exploring, and again when no placing is left. In a large, full house it compares
-    objects with rooms, else with furniture. Bayes' rule combines similarity with the expected share
-    of misplaced objects; placings with the best ratio of probability to steps come first. An object
-    that gained nothing goes to its next best place. Before planning over several rooms, the player
-    looks once with an aim that names them all, since the aim is the query of some memories.
+    It plans after exploring, and again when no placing is left. It compares objects with rooms in a
+    large, full house, and with furniture in others. Bayes' rule combines similarity with the
+    expected share of misplaced objects. Placings with the best ratio of probability to steps come
+    first; an object that gained nothing goes to its next best place. Before planning over several
+    rooms, the player looks once with an aim that names them all, since some memories search by the
+    aim.
 
     Args:
         encoder: Name of a semantic encoder (see :func:`make_encoder`); built on first use.
@@ -246,7 +247,7 @@ class Tidier:
     def _choose(
         self, placings: list[LikelyPlacing], beliefs: Beliefs, known: _TidyOutcomes
     ) -> list[LikelyPlacing]:
-        """Return the placings that are likely enough, else those worth a risk."""
+        """Return the placings that are likely enough, or if there are none, those worth a risk."""
         certain = not self._unrequested or bool(known.known_home & known.placed)
         enough = 0.0 if certain else _MIN_CHANCE_UNREQUESTED
         unlikely = [
@@ -320,7 +321,7 @@ def _likeliest(thing: str, chances: dict[str, float], stay: float) -> LikelyPlac
 
 
 class _TidyOutcomes(NamedTuple):
-    """Outcomes so far: tried placings, and objects with a known home, placed or held."""
+    """Outcomes so far: tried placings, and objects with a known home that are placed or held."""
 
     tried: frozenset[tuple[str, str]]
     known_home: frozenset[str]
@@ -335,7 +336,7 @@ class _TidyOutcomes(NamedTuple):
 
     @property
     def taken_wrongly(self) -> frozenset[str]:
-        """Return the objects whose taking lost a point, as they were in their right place."""
+        """Return the objects that were in their right place, since taking them lost a point."""
         return self.known_home - self.placed
 
     @property
@@ -375,7 +376,7 @@ def _misplaced_share(known: _TidyOutcomes, odds: Sequence[float], count: int | N
 def is_about_tidying(goal: str) -> bool:
     """True if a task is to put objects where they belong.
 
-    In a task with directions only an order counts, since *the messy pantry* may be a room.
+    If the task gives directions, only an order counts, since *the messy pantry* may be a room.
     """
     return (_TIDYING_ORDER if gives_directions(goal) else _TIDYING_TASK).search(goal) is not None
 
@@ -391,7 +392,7 @@ def is_worth_taking(misplaced: float) -> bool:
 def is_worth_searching(misplaced: Sequence[float]) -> bool:
     """True if the expected points of taking objects until one is misplaced are positive.
 
-    ``misplaced`` has the probability of each object, in descending order; one is misplaced.
+    ``misplaced`` has the probability of each object, in descending order; one of them is misplaced.
     """
     points, none = 0.0, 1.0  # expected points of the objects after the present one
     for chance in reversed(misplaced):
@@ -443,7 +444,7 @@ def _walk(beliefs: Beliefs, plan: Placings) -> str | None:
 
 
 def is_message(thing: str) -> bool:
-    """True if an object is a message, which belongs nowhere, unlike books and papers."""
+    """True if an object is a message, which unlike a book or paper belongs nowhere."""
     return is_readable(thing) and _PRINTED.search(thing) is None
 
 

@@ -1,7 +1,7 @@
-"""Memories that measure a ranked one: its exam, the audit of its honesty, and what deceives it.
+"""Memories that measure a ranked memory: by an exam, an audit of its honesty, and false texts.
 
-All play like any memory, so the runner of all comparisons plays them: in parallel, on a cluster,
-resumed. Their findings are counters of the episode.
+They play like any memory, so the runner of comparisons can play them in parallel, on a cluster and
+after an interruption. Their findings are counters of the episode.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class _MeasuredMemory(Memory):
 class ExaminedMemory(_MeasuredMemory):
     """A memory with empty recalls in play, which is examined halfway and at the end.
 
-    So every memory is examined on the same episodes, those that are played without memory, and
-    with the same questions. Counts ``right`` and ``asked`` for each kind of question in full
-    names, for all with an answer in partial names and in everyday wording,
-    and the ``bytes`` of the memory's state at the end.
+    So every memory is examined on the same episodes, which are played without memory, and by the
+    same questions. It counts ``right`` and ``asked`` for each kind of question with full names, and
+    for all answerable questions with partial names and in everyday wording, and the ``bytes`` of
+    the memory's state at the end.
 
     Args:
         of: The memory.
@@ -127,8 +127,8 @@ class ExaminedMemory(_MeasuredMemory):
 class DeceivedMemory(_MeasuredMemory):
     """A memory in the play of an :class:`.AttackedGame`, checked for what was planted.
 
-    Counts the episodes in which a recall states a planted fact while it is false, or a step that
-    never was (``believed``), and those in which one shows the planted words (``recalled``).
+    It counts the episodes in which a recall states a planted fact that is false, or a step that
+    never happened (``believed``), and those in which one shows the planted words (``recalled``).
     """
 
     name: ClassVar[str] = "deceived"
@@ -184,7 +184,7 @@ class DeceivedMemory(_MeasuredMemory):
 
 
 class _Witness(NamedTuple):
-    """An episode as a memory saw it; with ``state`` None it begins at its start."""
+    """An episode as a memory saw it, from its start or from a ``state``."""
 
     plugins: tuple[str, ...]
     spec: str
@@ -230,10 +230,10 @@ class _Witness(NamedTuple):
 class AuditedMemory(_MeasuredMemory):
     """A memory in play, checked to recall only what it saw and keeps in its state.
 
-    Counts steps (``steps``) and those at which a recall takes more than the budget (``over``),
-    with its typed facts and lessons apart from the text; at which a new memory that sees the same,
-    here and in a process without the game, recalls otherwise (``replay``); and at which one does
-    that has the state of halfway (``state``).
+    It counts all ``steps``, and those with a fault. ``over``: the text of the recall, its facts
+    or its lessons exceed the budget. ``replay``: a new memory that sees the same, here or in a
+    process without the game, recalls something else. ``state``: a memory that starts from the state
+    saved halfway recalls something else.
     """
 
     name: ClassVar[str] = "audited"
@@ -298,7 +298,7 @@ def _differing(recalls: Sequence[Recall], others: Sequence[Recall]) -> int:
 
 
 def serve() -> None:
-    """Replay the episode on standard input: the body of the process without a game."""
+    """Replay the episode on standard input, in the process without a game."""
     witness: _Witness = pickle.load(sys.stdin.buffer)
     for plugin in witness.plugins:
         import_plugin(plugin)

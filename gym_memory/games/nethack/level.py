@@ -1,4 +1,4 @@
-"""A level as far as it was seen, updated from changed cells of the screen."""
+"""The seen part of a level, updated from the cells of the screen that change."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class ReachableArea(NamedTuple):
 
 
 class Level(AreaMap):
-    """A level as far as it was seen, named ``level 2``, ``mines level 3`` or similar.
+    """The seen part of a level, named ``level 2``, ``mines level 3`` or similar.
 
-    ``items``, ``features`` and ``door_states`` map cells to their contents, ``kinds`` areas to
-    special kinds of rooms (shop, temple), ``sightings`` labels of creatures to the areas where they
-    were last seen.
+    ``items``, ``features`` and ``door_states`` map cells to their contents. ``kinds`` maps areas to
+    special kinds of rooms (shop, temple), and ``sightings`` maps the labels of creatures to the
+    areas where they were last seen.
     """
 
     def __init__(self, name: str):
@@ -111,7 +111,7 @@ class Level(AreaMap):
     # ------------------------------------------------------------ the screen
 
     def update(self, screen: Screen) -> tuple[str, ...]:
-        """Update the level from a screen; return names of things of a kind new on this level."""
+        """Update the level from a screen; return the names of things of kinds new to it."""
         here, glyphs = screen.here, screen.glyphs
         if not self.visited[here]:
             self.visited[here] = True
@@ -134,7 +134,7 @@ class Level(AreaMap):
     def _update_cells(
         self, cells: list[int], glyphs: list[int], screen: Screen, news: list[str]
     ) -> None:
-        """Update the changed cells; at the player's cell, only creatures and missing things."""
+        """Update changed cells; at the player's own cell, only creatures and missing things."""
         table, terrain, blocked = grid.glyph_tables().shown, self.terrain, self._blocked
         other: list[int] = []  # cells with changed terrain
         roads = False
@@ -181,7 +181,7 @@ class Level(AreaMap):
             self.items[cell] = _item_name(words)
 
     def _record_feature(self, cell: int, words: str) -> bool:
-        """Record a feature or a trap, numbered from the second of a kind on; True if it is new."""
+        """Record a feature or trap; number each after the first of its kind. True if it is new."""
         kind = _FEATURES.get(words, words)
         old = self.features.get(cell, "")
         if re.sub(r" \d+$", "", old) == kind:

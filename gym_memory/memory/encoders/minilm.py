@@ -1,4 +1,4 @@
-"""MiniLM in plain torch: loading it through sentence-transformers takes five CPU-seconds more."""
+"""MiniLM in plain torch, which loads five CPU-seconds faster than sentence-transformers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PURPOSE = "semantic recall"
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2, a BERT with mean pooling, with the bits of sentence-transformers.
+    """all-MiniLM-L6-v2, a BERT with mean pooling; bits equal those of sentence-transformers.
 
     Args:
         folder: Weights, tokenizer and settings as published.

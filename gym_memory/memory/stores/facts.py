@@ -1,7 +1,7 @@
 """Durable graphs of facts, with their history and observations, by environment and task.
 
-A partition is one graph with its clock. A transaction appends a whole episode; no row is ever
-removed. Each process keeps replicas, which load new rows.
+A partition is one graph with its own clock. A transaction appends a whole episode; rows are never
+removed. Each process keeps replicas of partitions and loads only new rows into them.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Mark(NamedTuple):
 
 
 def replay(source: State, since: Mark, to: State, later: int) -> None:
-    """Replay the changes of ``source`` since a mark in ``to``, shifted by ``later`` steps.
+    """Apply the changes of ``source`` since a mark to the graph ``to``, ``later`` steps later.
 
-    If others have changed ``to``, confirmed facts are added again, and ended facts also end there.
+    If another process has changed ``to``, confirmed facts are added again, and ended facts end.
     """
     graph, episodes = source
     shift = len(to[1]) - since.episodes
@@ -79,7 +79,7 @@ def replay(source: State, since: Mark, to: State, later: int) -> None:
 
 
 _MOST_REPLICAS = 8
-"""Most partitions in memory; the least recently used one is dropped first."""
+"""Most partitions in memory; the least recently used is dropped first."""
 
 Change = Callable[[TemporalGraph, EpisodeStore, str], None]
 
@@ -128,7 +128,7 @@ class FactStore:
         return self._database.place
 
     def partition(self, env: str, task: str, encoder: CachedEncoder | None = None) -> Partition:
-        """Return this process's replica of a partition, without a refresh; the first encoder stays.
+        """Return the replica of a partition in this process as it is; its first encoder stays.
 
         An empty ``task`` is one graph over all tasks; without ``encoder`` facts have no vectors.
         """
@@ -142,7 +142,7 @@ class FactStore:
             return _replicas[key]
 
     def partitions(self) -> dict[tuple[str, str], int]:
-        """Return the number of facts, ended ones included, by (environment, task), sorted."""
+        """Return the number of facts, including ended ones, of each (environment, task), sorted."""
         query = (
             "SELECT env, task, count(number) FROM partition LEFT JOIN fact "
             "ON fact.partition = partition.id GROUP BY env, task ORDER BY env, task"
@@ -151,7 +151,7 @@ class FactStore:
             return {(env, task): n for env, task, n in connection.execute(query)}
 
     def as_of(self, env: str, task: str, t: int) -> list[Triple]:
-        """Return facts of a partition true at the end of step ``t``, oldest first."""
+        """Return the facts of a partition that hold at the end of step ``t``, oldest first."""
         with self._database.reading() as connection:
             id = _id(connection, env, task)
             return [Triple(*row) for row in connection.execute(_AS_OF, (id, t, id, id))]
@@ -164,10 +164,10 @@ class FactStore:
         env: str | None = None,
         task: str | None = None,
     ) -> list[ScoredFact]:
-        """Return the ``k`` live facts most similar to a text; the older of equal ones comes first.
+        """Return the ``k`` live facts most similar to a text; of equals, the older first.
 
-        Exact, except over several partitions of a server after :meth:`index`. ``encoder``, ``env``
-        and ``task`` select the partitions.
+        The search is exact, except over several partitions of an indexed server. ``encoder``,
+        ``env`` and ``task`` select the partitions.
         """
         check_int("k", k, 1)
         names = {"env": env, "task": task, "encoder": encoder.id}
@@ -195,7 +195,7 @@ class Partition:
         self._ends: dict[str, int | None] = {}  # checksum of the last row known of each table
 
     def copy(self) -> tuple[TemporalGraph, EpisodeStore, str]:
-        """Return an independent copy of the newest state, and its last writer."""
+        """Return an independent copy of the newest state, and the name of its last writer."""
         with self._lock:
             with self._database.reading() as connection:
                 self._read(connection, _id(connection, self.env, self.task))
@@ -243,7 +243,7 @@ class Partition:
         self.last = known[4]
 
         def new(table: str, have: int) -> list[Any]:
-            """Return the rows after the first ``have``, whose last one must be unchanged."""
+            """Return the rows after the first ``have``, the last of which must be unchanged."""
             order = COLUMNS[table][1]
             query = (
                 f"SELECT {', '.join(COLUMNS[table])}, crc FROM {table} "
@@ -360,6 +360,6 @@ _replicas_lock = threading.Lock()
 
 
 def forget_replicas() -> None:
-    """Drop every replica of this process, as a new process would start."""
+    """Drop all replicas, as if the process had just started."""
     with _replicas_lock:
         _replicas.clear()
