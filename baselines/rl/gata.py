@@ -40,9 +40,9 @@ class GraphBag(NamedTuple):
 
     Attributes:
         bag: Rows of the features.
-        nodes: All nodes of a situation; those that an action names.
-        edges: Node, row of the relation, node; one edge after another.
-        marks: Node, row of one of its features; one mark after another.
+        nodes: All nodes of a situation, or the nodes that an action names.
+        edges: Triples of node, row of the relation and node, end to end.
+        marks: Pairs of node and row of one of its features, end to end.
         words: Rows of the words.
     """
 
@@ -227,7 +227,6 @@ class GataLearner(DrrnLearner):
     def _situation(
         self, obs: Observation, task_id: str, numbers: dict[str, int], bag: tuple[int, ...]
     ) -> GraphBag:
-        """Build the graph and number its nodes."""
         rows, lexicon = self.vocabulary.rows, self.lexicon
         text = compounds(obs["text"])
         if task_id:

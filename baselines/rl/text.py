@@ -139,15 +139,17 @@ class Texts:
 class Lines(NamedTuple):
     """Observations as one long line of places, with blanks (word -1) between texts.
 
+    The first six arrays have the shape (places,).
+
     Attributes:
-        words: Number of the word at each place, shape (places,).
-        parts: Its part; 4 for an action.
-        ages: Its distance from the end of its text, as a logarithm.
-        owners: Its observation.
-        sentences: Its sentence or line, of all observations together.
-        rows: Its action, of all observations end to end; -1 in the observations' own texts.
-        counts: Actions of each observation, shape (observations,).
-        earned: Reward of the step before each observation, from -1 to 1.
+        words: Number of the word at each place.
+        parts: Part of the observation that the place belongs to; 4 for an action.
+        ages: Logarithm of the distance to the end of the text.
+        owners: Index of the observation.
+        sentences: Number of the sentence or line, counted over all observations.
+        rows: Number of the action, counted over all observations; -1 outside of actions.
+        counts: Number of actions of each observation, shape (observations,).
+        earned: Reward of the step before each observation, in [-1, 1].
     """
 
     words: Longs

@@ -24,10 +24,10 @@ class LeakReport(NamedTuple):
     """A comparison, by content, of a training split with panels.
 
     Attributes:
-        world: A panel's world with the other split.
-        tasks: Tasks compared.
-        alike: Pairs of tasks that begin alike, by goal, first text and engine facts.
-        shared: Panel, its task, and the same task of the split by its id there.
+        world: World of a panel, with the training split.
+        tasks: Number of compared tasks.
+        alike: Number of pairs of tasks with equal goal, first text and engine facts.
+        shared: Panel, its task, and the id of the same task in the split.
     """
 
     world: Spec

@@ -61,11 +61,11 @@ class PanelTask(NamedTuple):
 
     Attributes:
         env: The world with all of its settings.
-        shown: Digests of the observations at reset and along the way; empty if the world's data
-            was not available when the panel was made.
-        content: Digest of what makes the task: goal, first text, engine facts; ``md5:`` and the
-            sum of a story file; empty if unknown.
-        way: Actions of the walkthrough, if its engine takes long to find them; else empty.
+        shown: Digests of the observations at reset and along the walkthrough; empty if the world's
+            data was not available when the panel was made.
+        content: Digest of goal, first text and engine facts, or ``md5:`` and the sum of a story
+            file; empty if unknown.
+        way: Actions of a walkthrough that the engine takes long to find; else empty.
     """
 
     env: Spec

@@ -43,14 +43,13 @@ class Comparison(NamedTuple):
     """One comparison of an experiment.
 
     Attributes:
-        name: Its name, and that of its folder.
-        config: What is played.
-        cells: Cell that is played (with its model) to the cell as the experiment names it.
+        name: Name of the comparison and of its folder.
+        cells: Name of each played cell (with its model) in the experiment.
         games: Number of games in the paper.
-        doubts: Cell that is played to what sets it apart from the paper's by choice.
-        form: Parts whose steps the memory's tuples are formed from before it.
-        refine: Environments, policy and seeds by which they are refined before it.
-        learn: Learners to train before it: folder to baseline, environment and settings.
+        doubts: Intended differences of each played cell from the paper's.
+        form: Parts to form the memory's tuples from, before the comparison.
+        refine: Environments, policy and seeds by which to refine these tuples.
+        learn: Learners to train first: baseline, environment and settings by folder.
     """
 
     name: str

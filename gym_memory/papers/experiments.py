@@ -41,18 +41,18 @@ class PaperExperiment(NamedTuple):
     """A table or figure of a paper.
 
     Attributes:
-        expected: What the paper reports of a cell, by the measures of :mod:`.measures`.
-        tokens: What it reports of a memory, by the memory's canonical name.
+        expected: Numbers of the paper for each cell, by the measures of :mod:`.measures`.
+        tokens: Numbers of the paper for each memory, by its canonical name.
         published: Systems that are not played here.
         figures: Pictures to draw: ``steps``, ``trials``, ``scores``, ``growth``, ``batches``.
-        base: Memory and policy of the cell that gains are measured against.
-        pool: Whether a number over all environments counts each episode, not each environment.
+        base: Memory and policy of the cell with which gains compare.
+        pool: Whether a mean over environments weights each episode equally, not each environment.
         tokens_per: ``step`` or ``task``.
-        groups: Names to environments, for means beside that over all.
-        best: Names to policies, of which the one with the best mean success gets a row.
+        groups: Environments of each further mean, by its name.
+        best: Policies of each row that shows the one with the best mean success, by its name.
         shown: Measures to show beside those of the paper.
-        rows: Values of an environment's parameter to the paper's names of rows.
-        ours: Beginnings of task ids to what they say: that our data replaces the paper's.
+        rows: The paper's names of rows by the value of an environment's parameter.
+        ours: Notes that our data replaces the paper's, by the beginning of task ids.
     """
 
     name: str

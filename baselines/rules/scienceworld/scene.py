@@ -37,11 +37,10 @@ class Pursuit:
     """An intended action; an empty verb means none.
 
     Attributes:
-        act: The action.
-        room: The room to take it in.
-        until: The action that ends its repetitions.
+        room: Room in which to take the action.
+        until: Action that ends its repetitions.
         deferred: True if another action has to come first.
-        retried: True if it was refused and is repeated once.
+        retried: True if the action was refused and is repeated once.
     """
 
     act: Act = NOTHING

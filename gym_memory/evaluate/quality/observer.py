@@ -153,7 +153,6 @@ class IdealObserver:
         return (fact for fact in world.ways if {fact.subject, fact.object} == ends)
 
     def _shown(self, world: _WorldFacts, text: str, action: str) -> frozenset[Triple]:
-        """Return the true facts shown by a text."""
         said = spaced(f"{action}. {text}")
         self._named |= {name for name in world.names - self._named if spaced(name) in said}
         self._named |= world.held

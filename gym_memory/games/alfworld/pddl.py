@@ -169,7 +169,6 @@ class Query:
 
 
 def _all_of(cases: Sequence[Case]) -> Case:
-    """Return the conjunction of cases."""
     return Case(
         tuple(pattern for case in cases for pattern in case.holds),
         tuple(pattern for case in cases for pattern in case.fails),

@@ -62,7 +62,6 @@ def _begin(play: NetHackPlay, skill: Skill) -> str:
 
 
 def _parse_skill(action: str, whole_level: bool) -> Skill | None:
-    """Return a skill with arguments."""
     for pattern, form in _PARSERS:
         if found := re.fullmatch(pattern, action):
             return lambda play: form(play, found, whole_level)

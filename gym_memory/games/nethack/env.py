@@ -86,7 +86,6 @@ def _from(start: int) -> Where:
 def _describe_area(
     level: Level, seen: AreaListing, where: Where | None, head: str = ""
 ) -> Iterator[str]:
-    """Describe an area and its contents."""
     state = "explored" if seen.explored else "partly explored"
     words = filter(None, (area_name(seen.area).capitalize(), seen.kind, state, head))
     yield ", ".join(words) + "."

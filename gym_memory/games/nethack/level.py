@@ -222,7 +222,6 @@ class Level(AreaMap):
             self._roads += 1
 
     def _update_creatures(self, screen: Screen, news: list[str]) -> None:
-        """Update the creatures in view."""
         seen = []
         for cell in sorted(self._alive):
             if cell == self.here:

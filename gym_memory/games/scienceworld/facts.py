@@ -185,7 +185,6 @@ class EngineWorld:
             yield Triple(holder.called, "is", "empty")
 
     def _changed_facts(self, answer: str, did: str) -> Iterator[Triple]:
-        """Yield the changes in an answer."""
         for door in self.room.doors:
             if answer.startswith("the door is ") and door.to in did:
                 yield Triple(self.room.name, door_state(opened="o" in door.flags), door.to)

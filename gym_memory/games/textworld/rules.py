@@ -421,10 +421,9 @@ class Offers(NamedTuple):
     """An interpretation of the valid actions, in lower case.
 
     Attributes:
-        exits: Directions.
-        here: Things in the room, with the state that the action implies or an empty string.
-        actions: The actions.
-        names: Arguments of the actions, which are the game's names of things.
+        exits: Directions in which the agent can go.
+        here: Things in the room, each with the state that its action implies; empty for none.
+        names: Arguments of the ``actions``, which are the game's names of things.
     """
 
     exits: tuple[str, ...]
