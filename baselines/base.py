@@ -64,7 +64,7 @@ class Policy(ABC):
 class Player(Policy):
     """A policy from a function ``act(obs, info)``, or from an object with that method.
 
-    Of an object, ``reset``, ``update``, ``counters`` and ``focus`` are used if they exist.
+    If an object has ``reset``, ``update``, ``counters`` or ``focus``, they are used.
     """
 
     def __init__(self, player: Any):

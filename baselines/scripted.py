@@ -17,10 +17,10 @@ __all__ = ["Human", "Random", "Scribe", "Walkthrough"]
 
 
 class Random(Policy):
-    """One of the valid actions, each as likely as any other.
+    """A player that draws one of the valid actions, all equally likely.
 
     Args:
-        fallback: What to say where no valid action is shown; every text game takes ``look``.
+        fallback: Action if no valid action is shown; every text game takes ``look``.
     """
 
     def __init__(self, fallback: str = "look"):
@@ -83,13 +83,13 @@ class Itinerary(PlanState):
 
 
 class Scribe(RulePolicy):
-    """A player that tries in each place what its notes lack, else what they hold longest.
+    """A player that tries actions that its notes on a place lack, then the one tried longest ago.
 
-    Going on so reaches every place (a rotor-router walk). It keeps one note a place, ``tried in
-    hall: go east; look``, so it needs a memory that takes notes. Without one it acts at random.
+    Such a rotor-router walk reaches every place. It keeps one note per place, ``tried in hall: go
+    east; look``, so it needs a memory that takes notes. Without one it acts at random.
 
     Args:
-        fallback: What to say where no valid action is shown.
+        fallback: Action if no valid action is shown.
     """
 
     start: ClassVar[Itinerary] = Itinerary()

@@ -44,18 +44,18 @@ _WRAP = (
 class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.RecordConstructorArgs):
     """An observation extended by the recall of a memory.
 
-    Adds ``memory triples episodes lessons`` to the raw observation, whatever the memory, and
-    ``memory_stats`` to info. The memory is closed (``Memory.end``) when the environment ends the
-    episode, or by :meth:`finish` where it is cut from outside, at the latest by the next ``reset``,
-    so that a memory that learns over trials learns from every episode.
+    It adds ``memory triples episodes lessons`` to the raw observation, whatever the memory, and
+    ``memory_stats`` to info. The memory learns the end of an episode (``Memory.end``) when the
+    environment ends it, by :meth:`finish` if it is cut from outside, or at the latest by the next
+    ``reset``, so that a memory that learns over trials learns from every episode.
 
     An action that is an operation of the memory (``note: ...``, see :meth:`.Memory.write`) goes to
-    the memory. A free one takes no step: the observation is the same with another recall, the
-    reward 0. Any other takes a step in which nothing is said. Info: ``operations`` where the memory
-    takes any; ``written``, the result of one.
+    the memory. A free operation takes no step: the observation stays the same but for the recall,
+    and the reward is 0. Any other takes a step that the game does not see. Info has ``operations``
+    if the memory takes any, and ``written``, the result of one.
 
-    What a step earned is shown to every memory (:class:`.SharedSettings`, ``rewards``), and
-    ``text`` stays the game's. Info: ``earned``, that reward; 0 where it is hidden.
+    Every memory sees what a step earned (:class:`.SharedSettings`, ``rewards``); ``text`` stays the
+    game's. Info has this reward as ``earned``; it is 0 if rewards are hidden.
 
     Args:
         env: A raw text environment.

@@ -444,11 +444,11 @@ def credit(
     """Measure what each recalled fact, episode and lesson was worth, by leaving it out.
 
     Every episode is replayed with the same policy and seed, once without each item. The seeds make
-    a stream: one memory goes on from episode to episode. Prints the worth of each item in score and
-    steps, how far published rules are from it where there are lessons, and the replays that it
-    took. `--out` keeps the numbers in `credit.json` and the episodes, with the worths beside the
-    recalls, in `steps.jsonl.gz` for `gym-memory view`. `--export` writes a row an item, with the
-    relation, rank, distance and age of a fact when it was first shown, to learn a ranking from.
+    a stream: one memory goes on from episode to episode. It prints the worth of each item in score
+    and steps, how far published rules are from the worth of lessons, and the number of replays.
+    `--out` keeps the numbers in `credit.json` and the episodes, with the worths beside the recalls,
+    in `steps.jsonl.gz` for `gym-memory view`. `--export` writes a row per item, with the relation,
+    rank, distance and age of a fact when it was first shown, to learn a ranking from.
 
     Example: `gym-memory credit --env "TreasureHunt?level=easy" --policy planner --seeds 3
     --alone --samples 4 --out results/credit`

@@ -26,8 +26,8 @@ def mcp(
     """Serve games, or without --env a memory alone, to MCP clients by stdio or HTTP.
 
     Tools of a game: new_game, act, valid_actions, recall, map, what_is_where, save, go_back,
-    close_game. Of a memory: begin, observe, recall, end, close and the others. Over HTTP a request
-    carries the printed token as `Authorization: Bearer TOKEN`; GYM_MEMORY_TOKEN sets it.
+    close_game. Tools of a memory: begin, observe, recall, end, close and others. Over HTTP a
+    request carries the printed token as `Authorization: Bearer TOKEN`; GYM_MEMORY_TOKEN sets it.
 
     Example: `gym-memory mcp -e "Cooking?level=rl-1" -m arigraph`
     """

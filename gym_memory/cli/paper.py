@@ -98,7 +98,7 @@ def paper(
 
 
 def print_records(experiment: PaperExperiment, found: list[dict[str, Any]]) -> None:
-    """Print a line a record, and below them who answered and what cannot be compared."""
+    """Print a line per record, then the models that answered and what cannot be compared."""
     from gym_memory.papers.results import labels_of, measures_of, row_names, short_names
     from gym_memory.run.results.report import format_interval
 
@@ -186,8 +186,8 @@ def transfer(
 
     `adapt`: trials from an empty memory. `gen-env`: one trial from a meta-memory of the best
     trial of each training episode, the same task elsewhere. `gen-task`: the same from another
-    task (`--from`) in the same environment. `gen-adapt`: trials that start so and go on learning.
-    A trial that wins is the last. If interrupted, run the command again: it continues.
+    task (`--from`) in the same environment. `gen-adapt`: trials that start this way and keep
+    learning. A trial that wins is the last. If interrupted, run the command again: it continues.
 
     Example: `gym-memory transfer gen-env -e "Cooking?level=rl-3&split=test" --seeds 0:20
     --model scripted --base-url http://127.0.0.1:8000/v1 --out results/gen-env`

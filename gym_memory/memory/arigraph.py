@@ -42,7 +42,7 @@ class AriGraph(Memory):
     facts first; see :mod:`gym_memory.memory.recall.search`. ``semantic`` search of facts is
     Algorithm 2; ``structural``, the default, is :mod:`gym_memory.memory.recall.structural`.
 
-    What differs from the paper: without ``llm``, rules play the roles of its language model and
+    Differences from the paper: without ``llm``, rules play the roles of its language model and
     always show exits. Results are ranked and cut to the budget, without repeated observations.
 
     Args:

@@ -44,12 +44,11 @@ class Clin(LessonMemory):
     ``X MAY BE NECESSARY TO Y``, ``X SHOULD BE NECESSARY TO Y``, ``X MAY NOT CONTRIBUTE TO Y`` and
     ``X DOES NOT CONTRIBUTE TO Y``, written again after each trial (Algorithm 1); see
     :mod:`gym_memory.memory.lessons.abstractions`. A new task instance starts from a meta-memory
-    (section 3.3) of the best trials of the same kind of task (Gen-Env). Without any it is of
-    another task in the same environment (Gen-Task): what began alike or under the same seed, else
-    all.
-    ``lifetime="trial"`` is the paper's Adapt, where it starts with nothing.
+    (section 3.3) of the best trials of the same kind of task (Gen-Env). Without such trials it is
+    of other tasks in the same environment (Gen-Task): those that began alike or under the same
+    seed, or if there are none, all. ``lifetime="trial"`` is the paper's Adapt, which starts empty.
 
-    What differs from the paper: rules write the memory unless ``llm`` is given. It holds at most
+    Differences from the paper: rules write the memory unless ``llm`` is given. It holds at most
     120 sentences, and shows those that matter now with their ids.
 
     Args:
@@ -223,7 +222,7 @@ class Clin(LessonMemory):
 
 
 def advise(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:
-    """Advise by rules: what to repeat and what to omit, then the earlier advice that remains."""
+    """Return rule-based advice on what to repeat and omit, then the earlier advice that remains."""
     acts = read_acts(trace, task)
     needed = needed_acts(acts)
     lines = []

@@ -21,9 +21,9 @@ __all__ = ["BM25", "RAG"]
 class RAG(Memory):
     """Retrieval-augmented generation, the baseline of the AriGraph paper.
 
-    Recalls the past observations most similar to the present one and the plan, which count equally,
-    by words (BM25) or by the cosine with the mean of their unit vectors. Of observations repeated
-    word for word after the same action, the latest counts.
+    It recalls the past observations that are most similar to the present one and the plan, with
+    equal weights, by words (BM25) or by the cosine with the mean of their unit vectors. If an
+    action repeats an observation word for word, only the latest counts.
     """
 
     name: ClassVar[str] = "rag"

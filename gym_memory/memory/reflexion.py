@@ -34,7 +34,7 @@ class Reflexion(LessonMemory):
     A trial that did not win gives one: what lost the game or wasted steps, and a plan for the next
     trial. The AriGraph paper's baseline is this with ``inner="rag"``.
 
-    What differs from the paper: rules write the reflections unless ``llm`` is given: the shortest
+    Differences from the paper: rules write the reflections unless ``llm`` is given: the shortest
     known way to the score, what lost the game, and what was not tried.
 
     Args:

@@ -57,7 +57,7 @@ class Simulacra(Memory):
     each term min-max scaled to [0, 1] over the stream. If the importance of the records since the
     last reflection exceeds ``threshold``, a reflection on them adds insights to the stream.
 
-    What differs from the paper: age counts steps since a record was last *observed*, because a
+    Differences from the paper: age counts steps since a record was last *observed*, because a
     recall must not change the next one; a reflection is one call; the threshold is 50 instead of
     150, for 50 to 150 steps. The query is the mean of observation and plan as unit vectors.
     """

@@ -1,8 +1,8 @@
 """Plan CLIN's four experiments (Majumder et al., section 4) in any environment with splits.
 
 ``adapt``: trials of one task from an empty memory. ``gen-env``: one trial from the meta-memory of
-training episodes of the same task elsewhere; ``gen-task``: of other tasks in the same environment.
-``gen-adapt``: either, then trials that go on learning (the paper's G+A).
+training episodes of the same task elsewhere. ``gen-task``: the same from other tasks in the same
+environment. ``gen-adapt``: either of the two, then trials that keep learning (the paper's G+A).
 """
 
 from __future__ import annotations

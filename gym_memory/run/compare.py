@@ -93,12 +93,13 @@ def compare(
     __name__ == "__main__":``, because workers are spawned.
 
     Args:
-        config: What to play.
+        config: Combinations to play.
         out: Results folder.
         workers: Worker processes, >= 1; None for one per core. Results do not depend on it.
         ray: Address of a Ray cluster to play on (:class:`.RayPool`); None for this machine.
         concurrency: Episodes played at once over all workers, in threads, for policies that wait
-            for a model server. If an engine dies, the others of its worker are played again.
+            for a model server. If an engine dies, the other episodes of its worker are played
+            again.
         timeout: Seconds that an episode may take before it fails.
         step_timeout: The same for a step with the policy's choice and the memory's work.
         reset_timeout: The same for a reset.

@@ -135,7 +135,7 @@ def play_job(
     """Play a job, episode by episode; a fault of environment, memory or policy is a failed episode.
 
     Args:
-        job: What to play.
+        job: Job to play.
         listener: Listener to the job.
         record: File for the steps, see :mod:`gym_memory.core.trajectory`; empty keeps none.
         spending: Limit for all language models; an episode over it fails.

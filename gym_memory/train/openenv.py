@@ -187,8 +187,8 @@ def make_app(
 ) -> Any:
     """Return the application: OpenEnv's routes over :class:`GameEnvironment`.
 
-    Of ``max_sessions`` one more is refused; after ``idle_s`` seconds without a message one is
-    closed. ``web`` adds OpenEnv's page ``/web``, whose one session all visitors share.
+    More than ``max_sessions`` are refused; a session is closed after ``idle_s`` seconds without a
+    message. ``web`` adds OpenEnv's page ``/web``, whose one session all visitors share.
     """
     check_int("max_sessions", max_sessions, 1)
     if not check_amount("idle_s", idle_s):

@@ -1,6 +1,6 @@
 """Score an exam by memory, budget, wording and kind of question, and write its files.
 
-These are the numbers, every question with all answers, a page of tables and two plots.
+The files have the numbers, every question with all answers, a page of tables and two plots.
 """
 
 from __future__ import annotations

@@ -61,13 +61,13 @@ class Card:
     """Measured qualities of a memory.
 
     ``faults`` are reasons not to rank it. ``group`` names memories that play a first episode alike
-    and count as one, ``stands_for`` the others of them. ``unshown`` has the measures that were
-    played when only memories of facts saw what a step earned. ``score`` is at 1,000 tokens,
-    ``area`` over all budgets; ``behind`` is the gap of areas to the best memory and ``gains`` are
-    those to controls, with the world as the unit where there are several. ``text`` is play by the
-    rendered text alone, ``stale`` and ``poisoned`` are shares of games in which a recall states
-    what no longer holds, or what a text that lies says, ``names`` the exam by how things are named,
-    ``bytes`` those of the state a step.
+    and count as one; ``stands_for`` are the other members of the group. ``unshown`` has the
+    measures that were played when only memories of facts saw what a step earned. ``score`` is at
+    1,000 tokens, ``area`` over all budgets; ``behind`` is the gap of areas to the best memory and
+    ``gains`` are those to controls, with the world as the unit where there are several. ``text`` is
+    play by the rendered text alone, ``stale`` and ``poisoned`` are shares of games in which a
+    recall states what no longer holds, or what a text that lies says, ``names`` the exam by how
+    things are named, ``bytes`` those of the state a step.
     """
 
     memory: str

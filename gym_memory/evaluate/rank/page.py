@@ -1,6 +1,6 @@
 """Show the cards of a ranking: sentences, tables, ``rank.html`` and figures.
 
-One line stands for memories that played alike. The controls ``none`` and ``placebo`` come first.
+Memories that played alike share one line. The controls ``none`` and ``placebo`` come first.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ def _kept(rows: Sequence[EpisodeRow]) -> dict[str, tuple[int, ...]]:
 def _recalled(path: Path, budget: int) -> tuple[float, int]:
     """Return the mean tokens of recorded recalls, and how many are over the budget.
 
-    Counts what a player was shown, not what the memory says of itself.
+    Only what a player was shown counts, not what the memory reports of itself.
     """
     facts: list[Triple] = []
     shown = over = used = 0

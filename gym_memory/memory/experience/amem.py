@@ -61,7 +61,7 @@ class AMem(Memory):
     context. A recall shows the ``k`` nearest notes, each followed by those linked to it, at most
     ``k`` more.
 
-    What differs from the paper: rules write by default. Keywords are the nouns that the extraction
+    Differences from the paper: rules write by default. Keywords are the nouns that the extraction
     rules find, the context is place and outcome, and notes with two keywords in common are linked.
     A link leads both ways. Retrievals are not counted, as nothing uses the count. An observation
     repeated word for word is one note.

@@ -47,10 +47,10 @@ class EvoTest(ExperienceMemory):
     At each step the ``k`` gains (state, action, points) are shown whose states share most words
     with the present one (Jaccard, above 0), and the last three loops. A trial is played under one
     guidance and scores it. Then a child is made of the guidance with the largest
-    ``score + c a^depth sqrt(ln N / (1 + children))``, N = max(2, nodes). After a win the same is
-    played again, and after a score ``gap`` below the best the best.
+    ``score + c a^depth sqrt(ln N / (1 + children))``, N = max(2, nodes). After a win the same
+    guidance plays again, and after a score ``gap`` below the best one, the best guidance.
 
-    What differs from the paper: by default rules write the guidance, as Reflexion does. A
+    Differences from the paper: by default rules write the guidance, as Reflexion does. A
     configuration is its guidance; code, temperature and the agent stay as they are. A guidance
     played again has the mean of its scores.
     """

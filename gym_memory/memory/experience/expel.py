@@ -51,7 +51,7 @@ class ExpeL(ExperienceMemory):
     if the list has 5 more than ``rules``; at 0 it goes. All rules are shown, and the ``k`` nearest
     successes, the shortest of each task.
 
-    What differs from the paper: rules are mined by default. A candidate is an action, without
+    Differences from the paper: rules are mined by default. A candidate is an action, without
     numbers, that the success has and the failure lacks, or that all of a chunk have. A success
     that has it agrees, a failure that has it removes. Retries are up to the protocol ``trials``.
     """

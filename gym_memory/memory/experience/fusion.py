@@ -40,8 +40,8 @@ _PLUS = re.compile(r"[+\s]+")
 class Fusion(Memory):
     """Several memories one after another, each within its share of the budget.
 
-    What a part leaves of its share goes to the next. What an earlier part shows is not shown again:
-    a line, an entry of a transcript, a fact, an observation or a lesson. The graph is that of the
+    The rest of a part's share goes to the next part. A line, an entry of a transcript, a fact, an
+    observation or a lesson that an earlier part shows is not shown again. The graph is that of the
     first part that keeps one.
     """
 

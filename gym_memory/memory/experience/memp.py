@@ -50,8 +50,8 @@ class Memp(ExperienceMemory):
     below ``rate`` is deleted. ``adjustment`` rewrites the procedure that a failed episode used
     first. By facts, similarity is the mean cosine over the facts that two goals share.
 
-    Differs from the paper: by default, rules build the procedure and repair it by cutting the step
-    after which the score never rose again. The facts of a goal are its verb and its things.
+    Differences from the paper: by default, rules build the procedure and repair it by cutting the
+    step after which the score never rose again. The facts of a goal are its verb and its things.
     """
 
     name: ClassVar[str] = "memp"

@@ -49,7 +49,7 @@ class MemRL(ExperienceMemory):
     the similarity by a fixed mean and deviation, ``zq`` of the value among the candidates. After
     the episode ``Q <- (1 - alpha) Q + alpha r`` with r = +1 or -1 for every item shown.
 
-    What differs from the paper: by default rules write the script and an item shows it without its
+    Differences from the paper: by default rules write the script and an item shows it without its
     episode, which would fill the budget. A failure is kept as its last actions and refusals. An
     item of the same kind with similarity ``merge`` takes a new one in, and a tenth of the gain.
     """

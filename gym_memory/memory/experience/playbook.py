@@ -50,12 +50,12 @@ class Playbook(ExperienceMemory):
 
     After an episode the reflector tags the bullets that it used, and the curator adds bullets to
     sections. A new bullet joins the first one with a similarity of at least ``merge``. The whole
-    playbook is shown. Where it does not fit, bullets like the goal come first, and last those with
-    more harmful than helpful uses.
+    playbook is shown. If it does not fit, bullets that resemble the goal come first, and bullets
+    with more harmful than helpful uses last.
 
-    What differs from the paper: rules reflect and curate by default. A bullet is used if an action
+    Differences from the paper: rules reflect and curate by default. A bullet is used if an action
     in it was taken, or was possible and, if it warns, not taken; it is helpful in a won episode and
-    harmful in a lost one. There is one reflection, and no bullet that the agent did not learn.
+    harmful in a lost one. There is one reflection, and the agent learns every bullet itself.
     """
 
     name: ClassVar[str] = "playbook"

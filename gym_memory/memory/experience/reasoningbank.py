@@ -58,11 +58,11 @@ class ReasoningBank(ExperienceMemory):
     if one at another task ends. ``parallel`` compares them; ``sequential`` shows each to the next
     to check, and learns from the checks as well.
 
-    What differs from the paper: rules write by default, one item an episode, which names its goal
-    and the kinds of things, so that a reader can put its own in their place. The environment says
-    whether it was a success, not a judge. Of equally near tasks the latest counts. The attempts of
-    MaTTS are trials in sequence. A check is what the attempt alone would have written; the rules
-    keep it if the next attempt is better.
+    Differences from the paper: rules write by default, one item per episode, which names the goal
+    and the kinds of things, so that a reader can replace them by its own. The environment decides
+    on success, not a judge. If tasks are equally near, the latest counts. The attempts of MaTTS are
+    trials in sequence. A check is the item that the attempt alone would give; the rules keep it if
+    the next attempt is better.
     """
 
     name: ClassVar[str] = "reasoningbank"

@@ -53,7 +53,7 @@ class SimUtil(ExperienceMemory):
     ``u <- (1 - beta) u + beta s``, with its score s in [0, 1]; u starts at .5 and n at 1.
 
     The lesson is the contrast with an attempt at the same task with the other outcome, if one is
-    known. What differs from the paper: rules write it by default, and the progress reward is left
+    known. Differences from the paper: rules write it by default, and the progress reward is left
     to the trainer.
     """
 

@@ -46,16 +46,16 @@ class SkillsSettings(CreditSettings):
 class Skills(ExperienceMemory):
     """D2Skill: task skills from the start, step skills where an error happened before.
 
-    Of the 2k nearest skills of a store, the best k by
-    ``a sim + (1 - a)(u + c sqrt(ln(1 + N) / (1 + n)))`` are shown, N being the sum of its counts n.
-    A skill's utility follows ``success(with) - mean success(without)`` by a moving average, from
+    A recall shows the best k of the 2k nearest skills of a store, by
+    ``a sim + (1 - a)(u + c sqrt(ln(1 + N) / (1 + n)))``, where N is the sum of the counts n. A
+    skill's utility follows ``success(with) - mean success(without)`` by a moving average, from
     episodes of a group that alternate between none and all skills.
 
     New skills, at most one for the task and one for a step, are written only while the success of
-    the group is below ``threshold``. Beyond the capacity the lowest ``u + bonus`` goes, never a
-    young skill. What differs from the paper: an episode is paired with the mean of its group.
-    Written by rules, skills gain hardly anything over ``none`` in a stream of households; ``llm``
-    has a model write them.
+    the group is below ``threshold``. Beyond the capacity, the skill with the lowest ``u + bonus``
+    is deleted, never a young one. Differences from the paper: an episode is paired with the mean of
+    its group. Rule-based skills hardly gain over ``none`` in a stream of households; with ``llm``,
+    a model writes them.
     """
 
     name: ClassVar[str] = "skills"

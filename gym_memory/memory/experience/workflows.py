@@ -35,13 +35,13 @@ class WorkflowSettings(ExperienceSettings):
 class WorkflowMemory(ExperienceMemory):
     """Agent Workflow Memory: routines induced online from every success.
 
-    The rule (authors' code) drops actions without effect, keeps one trajectory a template of the
-    task, then one an abstract sequence of actions, with a concrete example. Shown are the ``k``
-    with the most similar goals; the paper shows all, so a large ``k``.
+    The rule (authors' code) drops actions without effect, keeps one trajectory per template of the
+    task, then one per abstract sequence of actions, with a concrete example. A recall shows the
+    ``k`` workflows with the most similar goals; the paper shows all, as does a large ``k``.
 
-    What differs from the paper: rules induce by default. Things that the goal names become slots,
+    Differences from the paper: rules induce by default. Things that the goal names become slots,
     and a recall fills them from the present goal if it fits the template, else from the example.
-    Of two trajectories of one template the shorter stays. A model's workflows have 200 words.
+    A template keeps its shortest trajectory. A model's workflows have 200 words.
     """
 
     name: ClassVar[str] = "workflows"
@@ -80,7 +80,7 @@ class WorkflowMemory(ExperienceMemory):
 
 
 def induce_workflows(trace: Sequence[Step], task: Task) -> list[Workflow]:
-    """Induce the workflow of a success by rules; none of less than two steps."""
+    """Return the rule-based workflow of a success; none for less than two steps."""
     steps = script(effective_actions(trace, read_acts(trace, task)))[:_MOST_STEPS]
     if len(steps) < _LEAST_STEPS:
         return []
@@ -113,7 +113,7 @@ def induce_workflows(trace: Sequence[Step], task: Task) -> list[Workflow]:
 
 
 def fill_slots(text: str, template: str, things: Sequence[str], goal: str) -> str:
-    """Fill the slots of a text by what the goal has there, else by the example's ``things``.
+    """Fill the slots of a text from the goal, or from the example's ``things``.
 
     >>> fill_slots('"take <1>"', "find the <1>", ["mug"], "Find the red cup.")
     '"take red cup"'

@@ -248,8 +248,8 @@ class TupleBank:
     ) -> int:
         """Add the part of a process that made it better (Eq. 10); return the number of tuples.
 
-        ``worse`` None is the best of its goal type, which it must beat; ``batch`` None the memory
-        with the nearest goal type. What is ``lasting`` stays like what was formed.
+        Without ``worse`` it must beat the best process of its goal type; without ``batch`` it joins
+        the memory with the nearest goal type. A ``lasting`` part stays, as formed ones do.
         """
         steps = [clipped(step) for step in steps[:LONGEST]]
         if len(steps) < 2 or len(self.library) + len(steps) > self.capacity:
@@ -351,7 +351,7 @@ class TupleBank:
 
 
 def recordings(path: str) -> list[Path]:
-    """Return the recorded files that a path names; none if it is to be a store."""
+    """Return the recorded files that a path names; none if it names a store."""
     place = Path(path)
     try:
         if path and place.is_dir():

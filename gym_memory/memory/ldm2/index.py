@@ -33,9 +33,9 @@ _NAME_CHARS = 400
 class EncodedTypes:
     """A Cluster role without a language model: spherical k-means over embeddings.
 
-    Deterministic: centres start nearest to the mean and go on with the text farthest from all,
-    until every text resembles one (``alike``: a cosine in (0, 1]) or there are as many as the root
-    of their number. Types come out about equally large, named by the words that set them apart.
+    The first centre is the text nearest to the mean; each next one is the text farthest from all
+    centres, until every text resembles one (``alike``, a cosine in (0, 1]) or their number is the
+    root of the number of texts. Types have about equal sizes and are named by distinctive words.
     """
 
     def __init__(self, encoder: Encoder, alike: float):
@@ -190,7 +190,7 @@ def pending(history: str) -> str:
 
 
 class _ObservationType(NamedTuple):
-    """An observation type: its tuples, their vectors of shape (n, dim), what they say."""
+    """An observation type: its tuples, their vectors of shape (n, dim), and their texts."""
 
     examples: tuple[Example, ...]
     vectors: Vectors

@@ -53,7 +53,7 @@ class LDM2(Memory):
     The paper plays one process with each batch memory and takes the best (Eq. 5): ``batch="each"``
     with the protocol ``best_of``. By default all batch memories are searched.
 
-    What differs from the paper: rules play the parts of a language model unless ``llm`` is given.
+    Differences from the paper: rules play the parts of a language model unless ``llm`` is given.
     Types are clusters of embeddings; tuples are ranked by the cosine of the observation together
     with the remaining subgoals. An unrelated goal gets no examples.
 

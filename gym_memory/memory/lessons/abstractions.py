@@ -1,8 +1,8 @@
-"""CLIN's memory generator and meta-memory by rules.
+"""Rule-based versions of CLIN's memory generator and meta-memory.
 
-Certainty is a ladder, DOES NOT - MAY NOT - MAY - SHOULD. A new abstraction stands on MAY or MAY
-NOT, or on the outer rung if the trial bore it out twice. Each later trial moves it one rung:
-outward if the trial bears it out, back (or over) if it contradicts it.
+Certainty is a ladder, DOES NOT - MAY NOT - MAY - SHOULD. A new abstraction starts on MAY or MAY
+NOT, or on the outer rung if the trial confirms it twice. Each later trial moves it one rung:
+outward if the trial confirms it, inward (or across) if the trial contradicts it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lessons: the base of memories that learn from trial to trial.
 
-Such a memory keeps the trace of the present trial, makes lessons of it when the trial ends, and
-shows them, above an inner memory of the trial, at every step of later trials.
+Such a memory keeps the trace of the present trial and turns it into lessons when the trial ends. It
+shows them at every step of later trials, above an inner memory of the trial.
 """
 
 from __future__ import annotations

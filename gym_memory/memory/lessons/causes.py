@@ -1,4 +1,4 @@
-"""Causes by rules: which action brought about which effect, according to a trace."""
+"""Find rule-based causes: which action of a trace had which effect."""
 
 from __future__ import annotations
 

@@ -201,9 +201,9 @@ def _key(fact: Triple) -> tuple[str, ...]:
 class LLMExtractor(LLMRole[Callable[[Step, TemporalGraph, Task], Extraction]]):
     """AriGraph's triplet extraction and selection of outdated triples (Appendix E).
 
-    Differs from the paper: the prompt asks for the player's place as a fact and shows known facts
-    instead of a fixed example; the model looks for outdated facts only where the schema does not
-    decide. As in the authors' code, a change of place adds the way there and back.
+    Differences from the paper: the prompt asks for the player's place as a fact and shows known
+    facts instead of a fixed example; the model looks for outdated facts only where the schema does
+    not decide. As in the authors' code, a change of place adds the way there and back.
     """
 
     prompt = "extract"

@@ -47,7 +47,7 @@ def clip_start(text: str, tokens: int) -> str:
 def trace_text(trace: Sequence[Step], tokens: int, *, first: bool = False) -> str:
     """Return steps as numbered thoughts, actions and observations.
 
-    Of more than ``tokens`` it keeps the latest; the earliest with ``first``.
+    A longer text than ``tokens`` keeps its latest steps, or with ``first`` its earliest.
     """
     room = tokens * CHARS_PER_TOKEN
     pieces: list[str] = []

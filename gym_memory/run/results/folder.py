@@ -2,11 +2,11 @@
 
 ::
 
-    config.json          the configuration; the same one resumes, another one is refused
+    config.json          configuration; a run with the same one resumes, another is refused
     environment.json     versions, machine, commit
-    episodes.jsonl       one line an episode with its checksum, on disk before the next one counts
+    episodes.jsonl       one line per episode with a checksum, on disk before the next one counts
     episodes.failed.jsonl  failed episodes whose jobs were played again (--retry-failed)
-    steps/*.jsonl.gz     a file a job, one line a step (see gym_memory.core.trajectory)
+    steps/*.jsonl.gz     one file per job, one line per step (see gym_memory.core.trajectory)
     logs/*.log           output of the workers' backends
     spending.sqlite      tokens and cost of language models, if a run has a limit
     manifest.json        size and hash of the files above, of a finished run (gym-memory verify)
@@ -303,7 +303,7 @@ def locked(folder: Path) -> BinaryIO:
 
 
 def iter_folders(folders: Iterable[str | os.PathLike[str]]) -> Iterator[Path]:
-    """Yield the folders as paths; a folder that is no run stands for the runs in it."""
+    """Yield the folders as paths; replace a folder that is no run by the runs in it."""
     for folder in map(Path, folders):
         inner = sorted(path.parent for path in folder.glob("*/config.json"))
         if (folder / "config.json").exists() or not inner:

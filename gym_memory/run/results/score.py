@@ -403,7 +403,7 @@ def step_curve(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return steps up to ``longest``, the mean score after each, and its interval ``(points, 2)``.
 
-    A finished episode keeps its score. Of a single job the interval is the score itself.
+    A finished episode keeps its score. The interval of a single job is its score.
     """
     steps = np.unique(np.linspace(0, longest, points).round())
     scores = np.zeros((len(group), len(steps)))
