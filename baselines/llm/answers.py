@@ -9,13 +9,16 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gym_memory.baselines.actions import parse_action
 from gym_memory.core.errors import ModelError
 from gym_memory.core.text import sentence_spans, without_articles
+from gym_memory.graph.schema import direction_in
 from gym_memory.llm.base import json_values
 from gym_memory.llm.thinking import without_thinking
 from gym_memory.memory.reading import read_operation
@@ -28,6 +31,7 @@ _THOUGHT_CHARS = 1000
 _MAX_CHARS = 8000
 """Number of last characters of an answer to read."""
 _MAX_PEELS = 12
+_MOST_CHOICES = 16
 _LITERAL_CHARS = 2000
 _MAX_LINE_CHARS = 600
 """Longest line, in characters, with an action and a remark."""
@@ -37,7 +41,7 @@ _BAD = (
     r"|pointless|fail\w*|refus\w*|reject\w*|mistake\w*|harm\w*|impossible|forbidden|invalid"
 )
 _NOUN = (
-    r"(?:action|command|move|answer|decision|choice|act|output|response|reply|option"
+    r"(?:(?:course of )?action|command|move|answer|decision|choice|act|output|response|reply|option"
     r"|aktion|befehl|antwort|acci[oó]n|respuesta|comando|a[cç][aã]o|resposta|azione|mossa|risposta"
     r"|commande|r[eé]ponse|действие|команда|ответ|ход"
     r"|\w{0,8}(?:动作|行动|操作|指令|命令|回答|答案|行動|アクション|행동|명령))"
@@ -80,13 +84,16 @@ _TAGGED = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _PARAMETERS = ("parameter", "arg", "argument")
-_CALL_NAMES = ("name", "action", "function", "tool", "tool_name")
+_CALL_NAMES = ("name", "action", "command", "verb", "function", "tool", "tool_name")
 _CALL_INPUTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input")
 _INPUT = re.compile(
     r"\n[^\w\n]*(?:action|tool)[ _]?input\W{0,4}\d{0,3}\W{0,4}?[:：](.*)", re.IGNORECASE
 )
 """Line below the name of a tool, with what the tool gets (ReAct in LangChain)."""
 _FUNCTION = re.compile(r"<function=([^<>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+_KEYED_CALL = re.compile(r"<tool_call>\s*([\w.-]+)\s*(<arg_key>.*?)(?:</tool_call>|\Z)", re.DOTALL)
+_KEYED = re.compile(r"<arg_key>([^<>\n]*)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+"""An argument in the calls of GLM, whose keys are tags of their own."""
 _INSIDE = re.compile(r">([^<>]*)</")
 _NAMED = re.compile(_NOUN, re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(?:name|value|text|action|command)\s*=\s*(["'])(.+?)\1""")
@@ -141,7 +148,8 @@ _SIGNS = re.compile(r"^[^\w\[({<\"'`?]+|[^\w\])}>\"'`?]+$")
 _SEARCH = re.compile(r"search\[.+\]")
 _INTENT = re.compile(
     r"(?=(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence|finally|i|you|we|let|the|my"
-    rf"|our|{_NOUN})\b)"
+    rf"|our|in|to|because|since|as|{_NOUN})\b)"
+    r"(?:(?:(?:in order )?to|because|since|as) [^,.!?\n]{3,120}, )?"
     r"(?:(?:so|now|then|okay|ok|sure|first|next|thus|therefore|hence|finally)\b[,:.!]? )*"
     r"(?:i (?:think|believe|guess|suggest|recommend|propose)(?: that)? )?"
     r"(?:i(?:'ll|’ll|'d|’d| will| would| should| must| choose to| choose| decide to| need to"
@@ -225,6 +233,7 @@ class _Claim(NamedTuple):
 
 
 Match = Callable[[str], str]
+Alike = Callable[[str, Sequence[str]], str]
 Kind = Callable[[str, Match], Iterator[_Claim]]
 
 
@@ -246,10 +255,10 @@ def read_action(
     Decision(action='take key', thought='a key.')
     """
     answer = without_thinking(text).replace("\r\n", "\n").rstrip()[-_MAX_CHARS:]
-    answer = _STRUCK.sub("", answer)
+    answer = _KEYED_CALL.sub(r"<function=\1>\2</function>", _STRUCK.sub("", answer))
+    answer = _KEYED.sub(r"<parameter=\1>\2</parameter>", answer)
     if not answer:
         raise UnreadableAnswerError("expected an action, got an empty answer")
-    match = functools.partial(undressed, valid=valid, operations=operations)
     made_up = _INVENTED_REPLY.search(answer)
     before = answer[: made_up.start()] if made_up else answer
     kinds = [
@@ -258,10 +267,15 @@ def read_action(
         _labelled,
         *([_on_lines, _in_sentences] if valid else [_first_line]),
     ]
-    claims = _claims(before, kinds, match) or _claims(answer, kinds, match)
-    if cut:
-        claims = [claim for claim in claims if claim.end < len(answer)]
-    found = {claim.match for claim in claims} - {""}
+    found: set[str] = set()
+    for alike in (_match, _match_loosely):
+        match = functools.partial(undressed, valid=valid, operations=operations, alike=alike)
+        claims = _claims(before, kinds, match) or _claims(answer, kinds, match)
+        if cut:
+            claims = [claim for claim in claims if claim.end < len(answer)]
+        found = found or {claim.match for claim in claims} - {""}
+        if found:
+            break
     if len(found) > 1:
         raise UnreadableAnswerError(f"{_shown(answer)} names several possible actions")
     if not found:
@@ -332,13 +346,16 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
 def _calls(value: Any) -> Iterator[str]:
     """Yield the calls of tools in a JSON value, such as ``take(lamp)``."""
     if isinstance(value, list):
+        if all(isinstance(inner, str) for inner in value):
+            yield " ".join(value)
         for inner in value:
             yield from _calls(inner)
     elif isinstance(value, Mapping):
-        name = next((value[key] for key in _CALL_NAMES if isinstance(value.get(key), str)), "")
-        given = next((value[key] for key in _CALL_INPUTS if key in value), None)
-        if name and given is not None:
-            yield _call(name, given)
+        called = next((key for key in _CALL_NAMES if isinstance(value.get(key), str)), "")
+        others = {k: v for k, v in value.items() if k != called and not _OTHER_KEY.fullmatch(k)}
+        given = next((value[key] for key in _CALL_INPUTS if key in value), others)
+        if called and given != {}:
+            yield _call(value[called], given)
         for inner in value.values():
             yield from _calls(inner)
 
@@ -430,62 +447,7 @@ def _in_sentences(answer: str, match: Match) -> Iterator[_Claim]:
                     yield _Claim(text, "", at, at + len(words))
 
 
-# ------------------------------------------------------------ marks around one action
-
-
-def undressed(text: str, valid: Sequence[str], operations: Sequence[str] = ()) -> str:
-    """Return the action of a text that has only marks and a remark beside it; else empty."""
-    line = text = text[:_MAX_LINE_CHARS]
-    for _ in range(_MAX_PEELS):
-        line = text.strip()
-        if operations and read_operation(line) and line not in operations:
-            return line
-        if valid and (found := _match(line, valid)):
-            return found
-        text = _without_marks(line)
-        if text == line:
-            break
-    if not valid:
-        return _without_remark(line) if _INTENT.sub("", line) else ""
-    for remark in reversed(list(_REMARK.finditer(line))):
-        before, after = line[: remark.start()], line[remark.start() :]
-        if (found := _match(before, valid)) and not _is_against(remark[0], after, valid):
-            return found
-    return ""
-
-
-def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
-    """True if a remark names another action or revokes the one before it."""
-    if _CONTINUATION.match(remark) or _RETRACTION.search(remark):
-        return True
-    word = mark.strip(", ").lower()
-    if word in ("because", "since", "as", "which"):
-        return False  # the remark may argue against other actions
-    if word.isalpha() or word == "in order":
-        return bool(re.search(_BAD, remark, re.IGNORECASE))
-    if _REJECTION.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
-        return True
-    sentences = (one.strip(_MARKS) for one, _ in sentence_spans(remark, ".!?;"))
-    return any(_match(_INTENT.sub("", one, count=1), valid) for one in sentences if one)
-
-
-def _without_marks(line: str) -> str:
-    """Return a line without its outermost marks, if it has any."""
-    if line[:1] in _BRACKETS and line.endswith(_BRACKETS[line[0]]):
-        return line[1:-1]
-    for dress in (_BULLET, _LABELLED, _PREFIX, _INTENT):
-        found = dress.match(line)
-        if found and found.end():
-            return found["rest"] if "rest" in dress.groupindex else line[found.end() :]
-    if found := _CALL.fullmatch(line.strip(_MARKS)):
-        whole = f"{found['verb']} {found['object']}"
-        return found["rest"] or found["bare"] or found["empty"] or whole
-    bare = _SIGNS.sub("", line.strip(_MARKS))
-    return _ADVERB.sub("", bare)
-
-
-def _without_remark(line: str) -> str:
-    return re.sub(r"\s+\([^()]*\)$", "", line)
+# ------------------------------------------------------------ one action beside the valid ones
 
 
 @functools.lru_cache(maxsize=4096)
@@ -525,3 +487,88 @@ def _match(text: str, valid: Sequence[str]) -> str:
 @functools.lru_cache(maxsize=64)
 def _by_plain(valid: tuple[str, ...]) -> Mapping[str, str]:
     return {_plain(action): action for action in reversed(valid)}
+
+
+def _match_loosely(text: str, valid: Sequence[str]) -> str:
+    """Also match a move by its direction, a word of a choice (*in/on*), names of a call alone."""
+    plain = _plain(text.replace(",", " "))
+    meant = direction_in(plain) or plain
+    return _match(text, valid) or (_by_meaning(tuple(valid)).get(meant, "") if plain else "")
+
+
+@functools.lru_cache(maxsize=64)
+def _by_meaning(valid: tuple[str, ...]) -> Mapping[str, str]:
+    """Return valid actions by what :func:`_match_loosely` matches, if it fits one alone."""
+    found: dict[str, list[str]] = {}
+    for action in valid:
+        plain = _plain(action)
+        choices = [word.split("/") for word in plain.split()]
+        ways = itertools.islice(itertools.product(*choices), _MOST_CHOICES)
+        said = dict.fromkeys((direction_in(plain) or plain, *map(" ".join, ways)))
+        bare = (parse_action(one) for one in said)
+        for one in said | dict.fromkeys(" ".join((it.verb, *it.names)) for it in bare):
+            found.setdefault(one, []).append(action)
+    return {said: actions[0] for said, actions in found.items() if len(actions) == 1}
+
+
+# ------------------------------------------------------------ marks around one action
+
+
+def undressed(
+    text: str, valid: Sequence[str], operations: Sequence[str] = (), alike: Alike = _match_loosely
+) -> str:
+    """Return the action of a text that has only marks and a remark beside it; else empty.
+
+    ``alike`` returns the valid action that a bare text names, or empty.
+    """
+    line = text = text[:_MAX_LINE_CHARS]
+    for _ in range(_MAX_PEELS):
+        line = text.strip()
+        if operations and read_operation(line) and line not in operations:
+            return line
+        if valid and (found := alike(line, valid)):
+            return found
+        text = _without_marks(line)
+        if text == line:
+            break
+    if not valid:
+        return _without_remark(line) if _INTENT.sub("", line) else ""
+    for remark in reversed(list(_REMARK.finditer(line))):
+        before, after = line[: remark.start()], line[remark.start() :]
+        if (found := alike(before, valid)) and not _is_against(remark[0], after, valid):
+            return found
+    return ""
+
+
+def _is_against(mark: str, remark: str, valid: Sequence[str]) -> bool:
+    """True if a remark names another action or revokes the one before it."""
+    if _CONTINUATION.match(remark) or _RETRACTION.search(remark):
+        return True
+    word = mark.strip(", ").lower()
+    if word in ("because", "since", "as", "which"):
+        return False  # the remark may argue against other actions
+    if word.isalpha() or word == "in order":
+        return bool(re.search(_BAD, remark, re.IGNORECASE))
+    if _REJECTION.match(remark) or _match(remark.strip(_MARKS + "-=/→"), valid):
+        return True
+    sentences = (one.strip(_MARKS) for one, _ in sentence_spans(remark, ".!?;"))
+    return any(_match(_INTENT.sub("", one, count=1), valid) for one in sentences if one)
+
+
+def _without_marks(line: str) -> str:
+    """Return a line without its outermost marks, if it has any."""
+    if line[:1] in _BRACKETS and line.endswith(_BRACKETS[line[0]]):
+        return line[1:-1]
+    for dress in (_BULLET, _LABELLED, _PREFIX, _INTENT):
+        found = dress.match(line)
+        if found and found.end():
+            return found["rest"] if "rest" in dress.groupindex else line[found.end() :]
+    if found := _CALL.fullmatch(line.strip(_MARKS)):
+        whole = f"{found['verb']} {found['object']}"
+        return found["rest"] or found["bare"] or found["empty"] or whole
+    bare = _SIGNS.sub("", line.strip(_MARKS))
+    return _ADVERB.sub("", bare)
+
+
+def _without_remark(line: str) -> str:
+    return re.sub(r"\s+\([^()]*\)$", "", line)

@@ -85,6 +85,37 @@ def test_tool_call_is_read_by_its_words(answer: str, action: str) -> None:
     assert action_in(answer, CALLS) == action
 
 
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ("West", "go west"),
+        ("Action: w", "go west"),
+        ("I head to the west.", "go west"),
+        ('{"direction": "west"}', "go west"),
+        ("- west\n- south", ""),
+        ("West of here is the mill.", ""),
+        ("We could go west or south.", ""),
+        ("put pan 1 in sink 2", "put pan 1 in/on sink 2"),
+        ("I will put the pan 1 on the sink 2.", "put pan 1 in/on sink 2"),
+        ("put pan 1 under sink 2", ""),
+        ("put(pan 1, sink 2)", "put pan 1 in/on sink 2"),
+        ("cut(rope, knife)", "cut rope with knife"),
+        ('{"verb": "cut", "noun": "rope", "tool": "knife", "thought": "it is thick"}',
+         "cut rope with knife"),
+        ('{"command": ["cut", "rope", "with", "knife"]}', "cut rope with knife"),
+        ("To get down, I will cut the rope with the knife.", "cut rope with knife"),
+        ("To cut the rope with the knife, I need both hands.", ""),
+        ("Since the rope holds, I do not cut rope with knife.", ""),
+        ("The best course of action is to cut the rope with the knife.", "cut rope with knife"),
+        ("<tool_call>cut\n<arg_key>what</arg_key>\n<arg_value>rope</arg_value>\n<arg_key>tool"
+         "</arg_key>\n<arg_value>knife</arg_value>\n</tool_call>", "cut rope with knife"),
+    ],
+)  # fmt: skip
+def test_action_in_other_words_is_read_if_one_fits(answer: str, action: str) -> None:
+    valid = ("go west", "go south", "put pan 1 in/on sink 2", "cut rope with knife")
+    assert action_in(answer, valid) == action
+
+
 @given(st.text("Action: take key\n<>[]{}\"'*`.,-1()", max_size=80))
 def test_read_action_is_always_valid(text: str) -> None:
     assert action_in(text, ["take key", "go east"]) in ("", "take key", "go east")
