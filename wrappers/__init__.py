@@ -1,4 +1,4 @@
-"""Gymnasium wrappers, one effect a file.
+"""Gymnasium wrappers, one file per effect.
 
 A wrapper knows the observation's keys and no particular game, memory or policy. ``make.py`` stacks
 them behind the registered ids.

@@ -45,7 +45,7 @@ Obs = dict[str, Any]
 
 
 class RecordTrajectory(gym.Wrapper[Obs, str, Obs, str], gym.utils.RecordConstructorArgs):
-    """A recorder of what the agent saw and did, to a gzip file of JSON lines, one row a step.
+    """A recorder of what the agent saw and did, to a gzip file of JSON lines, one row per step.
 
     A row is on its way to the disk before ``step`` returns, so a killed run can be read up to its
     last step. Episodes are numbered on from those that the file holds;

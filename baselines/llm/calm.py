@@ -86,7 +86,7 @@ class Calm(LanguagePolicy):
         self.learner.slots.clear()
         self._task_id = info.get("task_id", "") or "game"
         self._offered: Observation | None = None
-        self._by_rule = ""  # reason for proposals by rules
+        self._by_rule = ""  # reason for rule-based proposals
         self._seen: Any = None
         self._index = -1
 

@@ -152,7 +152,7 @@ class Symbolic(Policy):
         self._rng = np.random.default_rng(seed)
 
     def counters(self) -> dict[str, float]:
-        """Return the steps by rules over all episodes, and the rules."""
+        """Return the number of rules, and of steps that rules decided, over all episodes."""
         return {"by_rules": self._followed, "rules": sum(map(len, self.rules.values()))}
 
     def act(self, obs: Observation, info: dict[str, Any]) -> str:

@@ -167,7 +167,7 @@ def serve_scripted(
         str, Option(help="Kind of server to imitate: reasoning, think, vllm, no_usage, ...")
     ] = "plain",
 ) -> None:
-    """Serve the OpenAI chat format on localhost, answered by rules from the prompt alone.
+    """Serve the OpenAI chat format on localhost with rule-based answers to the prompt alone.
 
     Point any client of an OpenAI-compatible endpoint at it; it needs no key. Ctrl-C ends it.
 

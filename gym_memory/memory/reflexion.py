@@ -85,7 +85,7 @@ class Reflexion(LessonMemory):
 
 
 def reflect(trace: Sequence[Step], outcome: Outcome, previous: Sequence[str], task: Task) -> str:
-    """Write a reflection by rules, one paragraph."""
+    """Return a rule-based reflection of one paragraph."""
     acts = read_acts(trace, task)
     needed = needed_acts(acts)
     sentences = [score_in_words(outcome)]

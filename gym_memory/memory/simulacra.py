@@ -37,7 +37,7 @@ _MOST_INSIGHTS = 5
 
 
 def rule_insights(statements: Sequence[str], task: Task) -> list[str]:
-    """Reflect by rules: at most five sentences that were read or inferred, latest first."""
+    """Return rule-based insights: at most five read or inferred sentences, latest first."""
     stated: dict[str, list[Triple]] = {}
     for fact in reversed(stated_facts("\n".join(statements), task)):
         if fact.relation not in SEEN:

@@ -189,7 +189,7 @@ def _lengths() -> dict[str, tuple[str, ...]]:
 
 
 def _by_task(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a part a task, with files of its own: of each pair one half, or of ``each`` task."""
+    """Yield a part for each task, with its own files: one half of each pair, or ``each`` task."""
     if "half" in part:
         half = part["half"]
         learnt = half if part.get("train") else 1 - half  # the half that writes the files

@@ -1,4 +1,4 @@
-"""Play jobs in worker processes; a crash or a hang of one fails an episode, not the run.
+"""Play jobs in worker processes, whose crashes and hangs fail an episode, not the run.
 
 Each worker is a fresh process (engines do not survive a fork) with one numeric thread. A worker
 that hangs is killed with everything that it started, one that dies is replaced, and its episode

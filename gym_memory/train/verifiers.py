@@ -57,7 +57,7 @@ class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
     """Games of a split, in their order."""
 
     def load(self) -> Iterator[GameTask]:
-        """Yield one task a game."""
+        """Yield one task per game."""
         config = self.config
         for index, name in enumerate(task_names(config.game, config.split)):
             data = GameTaskData(
@@ -155,7 +155,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
         return [interaction.trace]
 
     async def _states(self, task: Any, player: Any, session: Session, turn: GameTurn) -> list[Any]:
-        """Play with one run a step, each with the whole state as its prompt."""
+        """Play with one run per step, whose prompt is the whole state."""
         traces: list[Any] = []
         while not turn.done:
             shown = state_prompt(turn.obs, self.config.max_actions)[-1]["content"]

@@ -144,7 +144,7 @@ def _status(status: Status) -> str:
 
 
 def inventory_text(items: tuple[PackItem, ...]) -> str:
-    """List the pack, one item a line."""
+    """List the pack, one item per line."""
     return "\n".join([f"{item.letter} - {item.name}" for item in items]) or "You carry nothing."
 
 

@@ -1,1 +1,1 @@
-"""Memories of experience over tasks, one paper a file; base, items and writers are shared."""
+"""Memories of experience over tasks, one file per paper; base, items and writers are shared."""

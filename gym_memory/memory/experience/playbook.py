@@ -137,7 +137,7 @@ def _balance(item: Item) -> int:
 def tag_bullets(
     trace: Sequence[Step], outcome: Outcome, task: Task, bullets: dict[str, str]
 ) -> dict[str, str]:
-    """Tag by rules the bullets with which an action of the trace agreed."""
+    """Return rule-based tags of the bullets that agree with an action of the trace."""
     taken = {without_numbers(step.action) for step in trace if step.action}
     valid = {without_numbers(action) for step in trace for action in step.valid_actions}
     tag = "helpful" if outcome.success else "harmful"

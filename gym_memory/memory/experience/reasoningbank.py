@@ -141,7 +141,7 @@ class ReasoningBank(ExperienceMemory):
 
 
 def extract_items(trace: Sequence[Step], outcome: Outcome, task: Task) -> list[str]:
-    """Extract one item by rules: the order that won, or the action refused most and its remedy."""
+    """Return one rule-based item: the order that won, or the most refused action and its remedy."""
     acts = read_acts(trace, task)
     goal = _goal_line(task.goal)
     if outcome.success:
@@ -165,7 +165,7 @@ def extract_items(trace: Sequence[Step], outcome: Outcome, task: Task) -> list[s
 
 
 def compare_attempts(attempts: Sequence[Item], checked: bool = False) -> list[str]:
-    """Extract items of several attempts at a task by rules.
+    """Return rule-based items of several attempts at a task.
 
     The first is the note of the best. Then come what had an effect in each of the best and was done
     in no other, and, if each was ``checked``, the notes after which the next attempt was better.

@@ -66,7 +66,7 @@ _SMALL = frozenset({
 })  # fmt: skip
 
 
-# ---------------------------------------------------------------- the roles, by rules
+# ---------------------------------------------------------------- rule-based roles
 
 
 def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:

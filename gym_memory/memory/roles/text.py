@@ -69,7 +69,7 @@ def trace_text(trace: Sequence[Step], tokens: int, *, first: bool = False) -> st
 
 
 def fact_lines(triples: Iterable[Triple]) -> str:
-    """Return one fact a line, parts separated by commas; a part with a comma in quotes."""
+    """Return one fact per line, its parts separated by commas; a part with a comma is quoted."""
     return "\n".join(", ".join(_quoted(part) for part in triple) for triple in triples)
 
 
@@ -79,7 +79,7 @@ def _quoted(part: str) -> str:
 
 
 def numbered(items: Iterable[object]) -> str:
-    """Return a numbered list, one line an item."""
+    """Return a numbered list, one item per line."""
     return "\n".join(f"{n}. {' '.join(str(item).split())}" for n, item in enumerate(items, 1))
 
 

@@ -1,4 +1,4 @@
-"""Answer prompts of memories, by rules over facts and events."""
+"""Rule-based answers to prompts of memories, about facts and events."""
 
 from __future__ import annotations
 
