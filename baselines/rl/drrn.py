@@ -39,7 +39,7 @@ class DrrnSettings(BagSettings):
     """Settings of DRRN, beyond those of every learner that sees bags."""
 
     n_steps: Annotated[int, Help("Steps of a return before the network's own estimate.", 1)] = 3
-    batch: Annotated[int, Help("Transitions an update.", low=1)] = 64
+    batch: Annotated[int, Help("Transitions per update.", low=1)] = 64
     capacity: Annotated[int, Help("Transitions in the replay, at least a batch.", low=1)] = 65536
     alpha: Annotated[float, Help("Prioritization: 0 none, 1 full.", low=0, high=1)] = 0.6
     beta: Annotated[float, Help("Correction of the uneven draw.", low=0, high=1)] = 0.4
@@ -171,10 +171,7 @@ class Replay:
         self._shares[places] = priorities**self.alpha
 
     def state(self) -> dict[str, Any]:
-        """Return JSON-able values, with observations as arrays.
-
-        A transition is drawn in proportion to its entry in ``shares``.
-        """
+        """Return JSON-able values, with observations as arrays; ``shares`` weight the draw."""
         shares = self._shares[: len(self)].tolist()
         numbers = {"next": self._next, "largest": self._largest}
         return {"transitions": self.transitions, "shares": shares, **numbers}
@@ -246,8 +243,7 @@ class DrrnLearner(BagLearner):
         obs, over = self.bags.add(e.seen.bags), e.terminated or e.truncated
         for complete in queue.add(obs, None if over else self.bags.add(e.next_seen.bags), e):
             self.replay.add(complete)
-        if self.steps % self.replay.capacity == 0:
-            # the replay has overwritten the others
+        if self.steps % self.replay.capacity == 0:  # the replay has overwritten the others
             stored = [obs for t in self.replay.transitions for obs in (t.obs, t.next_obs)]
             queued = [obs for queue in self.slots.values() for obs, _, _ in queue.steps]
             self.bags.keep([obs for obs in stored + queued if obs is not None])

@@ -43,7 +43,7 @@ class Lexicon:
             self.learn(game, words)
 
     def learn(self, game: str, words: Iterable[str]) -> None:
-        """Note the words of a game; each counts once a game."""
+        """Note the words of a game, which count once each."""
         seen = self._games.setdefault(game, {})
         self._enough = self.share * max(len(self._games), self.least)
         for word in words:
@@ -61,7 +61,7 @@ class Lexicon:
 
 
 class FeatureRows:
-    """Features to rows of an embedding table, in the order in which training meets them.
+    """Rows of features in an embedding table, in the order in which training meets them.
 
     Row 0 is for untrained features and stays zero, so a word that is new in a test game has no
     effect instead of a random one. Features without a free row get row 0, too.

@@ -1,4 +1,4 @@
-"""Training loop: several environments stepped together, one batch of decisions a tick."""
+"""Training loop: several environments stepped together, one batch of decisions per tick."""
 
 from __future__ import annotations
 
@@ -109,13 +109,10 @@ def _choose(slots: Mapping[int, RunningEpisode], chosen: Sequence[int]) -> dict[
 
 
 class Deal:
-    """An endless order of games: rounds of all games in random order.
-
-    ``left`` has the remaining games of this round, the next one last.
-    """
+    """An endless order of games: rounds of all games in random order."""
 
     def __init__(self, games: int, *seed: int):
-        self.left: list[int] = []
+        self.left: list[int] = []  # games of this round, the next one last
         self.rng = np.random.default_rng(seed)
         self._games = games
 
