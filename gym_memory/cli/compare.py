@@ -13,8 +13,7 @@ import typer
 from rich.text import Text
 from typer import Option
 
-from gym_memory.cli import options
-from gym_memory.cli.faults import print_failures
+from gym_memory.cli import SHOWN, options
 from gym_memory.cli.show import (
     output,
     print_json,
@@ -24,6 +23,7 @@ from gym_memory.cli.show import (
     shown_progress,
 )
 from gym_memory.core.errors import InvalidArgumentError
+from gym_memory.core.frames import users_frame
 from gym_memory.core.names import Spec, specs
 from gym_memory.draw.svg import short_spec
 from gym_memory.papers.presets import PRESETS, Preset, make_preset
@@ -36,6 +36,8 @@ from gym_memory.run.results.report import build_report
 from gym_memory.run.results.score import (
     Difference,
     TableRow,
+    Unit,
+    combination,
     differences,
     format_interval,
     format_number,
@@ -183,9 +185,31 @@ def play_config(
             "score: run the same command with a higher limit to continue",
             markup=False,
         )
-    print_failures(all_units, out)
+    _print_failures(all_units, out)
     _tell_report(out)
     return rows
+
+
+def _print_failures(all_units: Sequence[Unit], folder: Path) -> None:
+    """Print how many jobs failed, the first failure, and the traceback under ``--debug``."""
+    failed = [unit for unit in all_units if unit.failed]
+    if not failed:
+        return
+    console, first = progress(), failed[0]
+    console.print(
+        f"{len(failed)} of {len(all_units)} jobs failed and score 0, the first one: "
+        f"{' '.join(map(short_spec, combination(first)))} seed {first.seed}: {first.failed}",
+        markup=False,
+    )
+    detail = next((result.detail for result in first.episodes if result.failed), "")
+    frame = users_frame(detail)
+    if SHOWN["debug"] and detail:
+        console.print(detail.rstrip(), markup=False, soft_wrap=True)
+    elif frame is not None:
+        console.print(f"  {frame}", markup=False, soft_wrap=True)
+    if frame is not None and not SHOWN["debug"]:
+        where = f"in {folder / 'logs'} and under --debug"
+        console.print(f"The whole traceback is {where}.", markup=False, soft_wrap=True)
 
 
 def _show(rows: Sequence[TableRow], json_lines: bool) -> None:

@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from gym_memory.baselines.rules.alfworld import Searcher
 from gym_memory.baselines.rules.base import AdvisedPolicy, step_towards
@@ -36,7 +37,7 @@ from gym_memory.testing.chat.memories import (
     lessons_of,
     plan_in,
 )
-from gym_memory.testing.chat.registry import Slots, answers
+from gym_memory.testing.chat.registry import OTHERS, Slots, answers
 from gym_memory.testing.chat.scienceworld import IN_VAIN, Scientist, is_science, plan_for
 
 __all__ = ["ariadne_act", "ariadne_plan", "facts_of", "facts_recalled", "observation_of"]
@@ -236,6 +237,29 @@ def _seen_before(text: str, before: str, last: str) -> str:
 def plain(slots: Slots) -> str:
     """Return the player's action, without a plan from the step before."""
     return _choice(slots, "")[0]
+
+
+_HEADING = re.compile(r"^## (Task|What you (?:remember|carry|see now|can do))$", re.MULTILINE)
+_SLOTS = {
+    "Task": "task",
+    "What you remember": "memory",
+    "What you carry": "inventory",
+    "What you see now": "observation",
+    "What you can do": "actions",
+}
+
+
+def _prompted(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the player's action for the prompt of ``prompted``: a state under headings."""
+    _, *parts = _HEADING.split(str(messages[-1]["content"]))
+    found = dict.fromkeys([*_SLOTS.values(), "history", "lessons"], "")
+    for title, text in zip(parts[::2], parts[1::2], strict=True):
+        found[_SLOTS[title]] = text.strip()
+    actions = re.findall(r"^- (.+)$", found["actions"], re.MULTILINE)
+    return plain({**found, "actions": "\n".join(actions)})
+
+
+OTHERS["## What you see now\n"] = _prompted
 
 
 def _aim_in(history: str) -> str:

@@ -21,7 +21,7 @@ ANSWERS: dict[str, Answer] = {}
 """Answering functions by the name of their prompt."""
 OTHERS: dict[str, Callable[[Any], str]] = {}
 """Functions that answer prompts of other packages, by words of the last message."""
-_MODULES = ("memories", "play", "prompted", "analogy")
+_MODULES = ("memories", "play", "analogy")
 
 
 def answers(prompt: str) -> Callable[[Answer], Answer]:
