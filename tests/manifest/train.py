@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,7 @@ from .play import hashed
 
 __all__ = ["LEARNERS", "machine", "train"]
 
+_PROCESSOR = Path("/proc/cpuinfo")
 STEPS = 120
 TINY = {"vocabulary": 256, "hidden": 8, "dim": 8}
 REPLAY = {**TINY, "batch": 8, "capacity": 64, "learn_start": 20}
@@ -69,9 +72,18 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 
 
 def machine() -> str:
-    """Return the version of torch and the processor, on which the last bits of weights depend."""
+    """Return the version of torch and the processor, on which the last bits of weights depend.
+
+    MKL has code of its own for each maker and model, beside those that torch tells apart.
+    """
     torch = require("torch", "rl", "the RL baselines")
-    return f"torch {torch.__version__} {torch.backends.cpu.get_cpu_capability()}"
+    model = platform.processor() or platform.machine()
+    if _PROCESSOR.exists():
+        told = dict(
+            re.findall(r"^(vendor_id|cpu family|model)\s*: (.+)$", _PROCESSOR.read_text(), re.M)
+        )
+        model = " ".join(told.values()) or model
+    return f"torch {torch.__version__} {torch.backends.cpu.get_cpu_capability()} {model}"
 
 
 def train(name: str) -> dict[str, str]:
