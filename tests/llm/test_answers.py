@@ -95,6 +95,7 @@ def test_tool_call_is_read_by_its_words(answer: str, action: str) -> None:
         ("- west\n- south", ""),
         ("West of here is the mill.", ""),
         ("We could go west or south.", ""),
+        ("West - a mill\nSouth - the lake", ""),
         ("put pan 1 in sink 2", "put pan 1 in/on sink 2"),
         ("I will put the pan 1 on the sink 2.", "put pan 1 in/on sink 2"),
         ("put pan 1 under sink 2", ""),
