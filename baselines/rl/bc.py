@@ -51,10 +51,10 @@ class BcSettings(DrrnSettings):
         float, Help("Temperature of the cloned softmax, in units of reward.", above=0)
     ] = 0.1
     clone_every: Annotated[int, Help("RL updates per cloning update; 0: RL alone.", low=0)] = 4
-    shown: Annotated[int, Help("Most labelled states kept, the first ones.", low=1)] = 65536
+    shown: Annotated[int, Help("Labelled states to keep; later ones are dropped.", low=1)] = 65536
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 200
     update_every: Annotated[int, Help("Environment steps per update.", low=1)] = 2
-    epsilon_start: Annotated[float, Help("First share of random actions.", 0, 1)] = 0.05
+    epsilon_start: Annotated[float, Help("Share of random actions at the start.", 0, 1)] = 0.05
 
 
 class LabelledState(NamedTuple):
@@ -111,7 +111,7 @@ class BcLearner(DrrnLearner):
         return self.teacher
 
     def pack(self, seen: Any) -> list[Any]:
-        """Return it as JSON-able values."""
+        """Return an encoded state as JSON-able values."""
         advice = [seen.advice.action, seen.advice.plan.pack()]
         return [super().pack(seen.seen), seen.actions, seen.label, advice]
 

@@ -42,12 +42,12 @@ class DrrnSettings(BagSettings):
     batch: Annotated[int, Help("Transitions per update.", low=1)] = 64
     capacity: Annotated[int, Help("Transitions in the replay, at least a batch.", low=1)] = 65536
     alpha: Annotated[float, Help("Prioritization: 0 none, 1 full.", low=0, high=1)] = 0.6
-    beta: Annotated[float, Help("Correction of the uneven draw.", low=0, high=1)] = 0.4
+    beta: Annotated[float, Help("Importance sampling: 0 none, 1 full.", low=0, high=1)] = 0.4
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 500
     update_every: Annotated[int, Help("Environment steps per update.", low=1)] = 4
     target_every: Annotated[int, Help("Updates between copies to the target network.", 1)] = 200
-    epsilon_start: Annotated[float, Help("First share of random actions.", 0, 1)] = 1.0
-    epsilon_end: Annotated[float, Help("Last share of random actions.", low=0, high=1)] = 0.05
+    epsilon_start: Annotated[float, Help("Share of random actions at the start.", 0, 1)] = 1.0
+    epsilon_end: Annotated[float, Help("Share of random actions at the end.", low=0, high=1)] = 0.05
     epsilon_steps: Annotated[int, Help("Steps over which the share falls.", low=0)] = 8000
 
     def __post_init__(self) -> None:
@@ -171,7 +171,7 @@ class Replay:
         self._shares[places] = priorities**self.alpha
 
     def state(self) -> dict[str, Any]:
-        """Return JSON-able values, with observations as arrays; ``shares`` weight the draw."""
+        """Return plain values, but observations as arrays; ``shares`` are the weights of a draw."""
         shares = self._shares[: len(self)].tolist()
         numbers = {"next": self._next, "largest": self._largest}
         return {"transitions": self.transitions, "shares": shares, **numbers}
@@ -304,7 +304,7 @@ class DrrnLearner(BagLearner):
     # ------------------------------------------------------------ checkpoints
 
     def progress(self) -> dict[str, Any]:
-        """Return also target network and replay."""
+        """Also return the target network and the replay."""
         return super().progress() | {
             "target": self.target.state_dict(),
             "bags": self.bags.state(),
@@ -313,7 +313,7 @@ class DrrnLearner(BagLearner):
         }
 
     def load_progress(self, state: dict[str, Any]) -> None:
-        """Replace them."""
+        """Also load the target network and the replay."""
         super().load_progress(state)
         self.target.load_state_dict(state["target"])
         self.bags = BagStore(state["bags"])

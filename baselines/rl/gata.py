@@ -219,7 +219,7 @@ class GataLearner(DrrnLearner):
             phrase = parse_action(command)
             named = tuple(numbers[name] for name in phrase.names if name in numbers)
             kept = features if self.settings.neighbourhood else ()
-            verb = (f"a {phrase.verb} {phrase.template}", _said(phrase.verb))
+            verb = (f"a {phrase.verb} {phrase.template}", _result_feature(phrase.verb))
             bags.append(GraphBag((*self.vocabulary.rows(verb), *kept), named))
         encoded: ObservationBags = seen._replace(bags=tuple(bags))
         return encoded
@@ -245,7 +245,7 @@ class GataLearner(DrrnLearner):
         for name, number in numbers.items():
             features = [f"n {scene.whereabouts(name)}"]
             if name in values:
-                features.append(_said(name))
+                features.append(_result_feature(name))
             elif lexicon.common(name):
                 features.append(f"n {name}")
             if mentioned.issuperset(compounds(name)):
@@ -258,10 +258,10 @@ class GataLearner(DrrnLearner):
         return GraphBag(bag, nodes, tuple(edges), tuple(marks), tuple(words))
 
     def marks_of(self, name: str) -> list[str]:
-        """Return further features of a node; a subclass may have some."""
+        """Return further features of a node; none unless a subclass adds some."""
         return []
 
 
-def _said(word: str) -> str:
-    """Return the stem that a verb shares with its result, such as ``chop`` and ``chopped``."""
+def _result_feature(word: str) -> str:
+    """Return a feature that a verb shares with its result, such as ``chop`` and ``chopped``."""
     return f"n said {stem(word)}"

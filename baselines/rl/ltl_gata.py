@@ -1,7 +1,7 @@
 """LTL-GATA (Tuli et al. 2022): GATA with instructions as a temporal formula that is progressed.
 
-The formula is a conjunction over recalled facts, its progression that of Bacchus and Kabanza. The
-paper encodes it by a transformer; here an open instruction marks the node that it is about.
+The formula is a conjunction over recalled facts, progressed as by Bacchus and Kabanza. The paper
+encodes it by a transformer; here an open instruction marks the node that it is about.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def progress(formula: Formula, facts: Collection[Triple]) -> Formula | None:
 
 
 def instructions(facts: Iterable[Triple]) -> Formula | None:
-    """Return the formula of the recalled recipe, eventually each of its steps; None without one."""
+    """Return a formula that requires each step of the recalled recipe; None without a recipe."""
     wanted: dict[Formula, None] = {}
     for thing, relation, what in facts:
         if relation == "requires":
@@ -101,7 +101,7 @@ class LtlGataLearner(GataLearner):
         return [f"n todo {relation} {what}" for thing, relation, what in facts if thing == name]
 
     def observe(self, slot: int, experience: Experience) -> None:
-        """Keep a step, with the bonus where it was the last instruction."""
+        """Keep a step, with the bonus if it fulfilled the last instruction."""
         before, after = experience.seen.todo, experience.next_seen.todo
         if after == TRUE != before:
             reward = experience.reward + self.settings.formula_bonus

@@ -37,11 +37,11 @@ Checkpoint = Annotated[
 ]
 """Argument of every learned policy that names its weights."""
 Device = Annotated[str, Help("cpu, cuda or cuda:1, ...")]
-"""Argument that names the place of its tensors."""
+"""Argument that names the device of the weights."""
 
 
 def locate(checkpoint: str | os.PathLike[str], name: str) -> Path:
-    """Return the file of a player: itself, the best one in a folder, or ``shipped`` with us."""
+    """Return the file of a player, given the file, a training's folder or ``shipped``."""
     path = Path(checkpoint)
     if str(checkpoint) != "shipped":
         return path / BEST if path.is_dir() else path
@@ -151,7 +151,7 @@ class Text(LearnedPolicy):
         *,
         mode: Annotated[
             Literal["greedy", "sample"],
-            Help("greedy, or sample by the chances: greedy without a memory walks in circles."),
+            Help("greedy or sample: without a memory, greedy play walks in circles."),
         ] = "greedy",
         device: Device = "cpu",
     ):

@@ -84,9 +84,9 @@ class RelationFeatures(
     Args:
         env: An environment with memory and numbered actions (``IndexActions``).
         names: The common names (:func:`common_names`).
-        rows: Numbers of features, in [2, 2**24]: SB3 casts observations to float32.
-        state: Features of the situation that are kept, >= 1.
-        action: Features of each action that are kept, >= 1.
+        rows: Hash values of features, in [2, 2**24], because SB3 casts observations to float32.
+        state: Most features of the situation, >= 1.
+        action: Most features of each action, >= 1.
     """
 
     def __init__(
@@ -283,15 +283,15 @@ class Sb3(Policy):
         mode: Annotated[
             Literal["greedy", "sample"],
             Help(
-                "greedy, or sample by the chances of training: greedy play of a policy that was "
-                "trained by sampling may walk in circles."
+                "greedy, or sample as in training: greedy play of a policy that was trained by "
+                "sampling may walk in circles."
             ),
         ] = "greedy",
         repeat_penalty: Annotated[
             float,
             Help(
-                "Loss of an action's logit for each time that it was taken after the same text in "
-                "this episode.",
+                "Amount that an action's logit loses each time it is taken after the same text in "
+                "an episode.",
                 low=0,
             ),
         ] = 0.0,

@@ -1,8 +1,8 @@
 """EXPLORER (Basu et al. 2024): rules induced from rewarded steps, exploration where none applies.
 
-The name ``explorer`` is taken by a player that goes back to states. Literals are the relations of
-the recalled facts to what an action names, so a rule holds for things never seen; the paper
-generalises names by WordNet. Rules are learnt bottom up, with exceptions, as in its default logic.
+``explorer`` is another player, which goes back to states. Literals are relations of the recalled
+facts to the objects of an action, so a rule also applies to unseen objects; the paper generalises
+names by WordNet. Rules are learnt bottom up, with exceptions, as in its default logic.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Counts = Counter[Literals]
 
 _FILE = "symbolic.json"
 _MOST_EXAMPLES = 40
-"""Examples that paid from which bodies are made, the latest ones."""
+"""Number of the latest rewarded examples from which rule bodies are made."""
 _NO_NAME = 2.0
-"""Share of games in which a name must occur to be a literal: none ever does."""
+"""Share of games in which a name must occur to be a literal; above 1, so none is."""
 
 
 class ActionRule(NamedTuple):
-    """A rule by which an action pays if all of ``body`` holds and nothing of ``unless``.
+    """A rule that an action is rewarded if all of ``body`` holds and nothing of ``unless``.
 
     ``right`` and ``wrong`` count the examples that it covers.
     """
@@ -51,7 +51,7 @@ class ActionRule(NamedTuple):
 
     @property
     def confidence(self) -> float:
-        """Return the share of examples that paid, with one of each kind added."""
+        """Return the share of rewarded examples, after adding one of each kind."""
         return (self.right + 1) / (self.right + self.wrong + 2)
 
     def __str__(self) -> str:
@@ -60,10 +60,10 @@ class ActionRule(NamedTuple):
 
 
 def induce(paid: Counts, not_paid: Counts) -> list[ActionRule]:
-    """Return rules that cover all examples that paid, the most reliable first.
+    """Return rules that cover the latest rewarded examples, the most reliable first.
 
-    A body is what two examples that paid have in common, or one of them. The best one is a rule;
-    the next is sought for the examples that it leaves.
+    A candidate body is one such example or the common part of two. The best candidate becomes a
+    rule, then the best for the examples that are not covered yet, and so on.
     """
     latest = list(paid)[-_MOST_EXAMPLES:]
     bodies = dict.fromkeys(one & other for one in latest for other in latest)
@@ -81,7 +81,7 @@ def induce(paid: Counts, not_paid: Counts) -> list[ActionRule]:
 
 
 def _rule(body: Literals, paid: Counts, not_paid: Counts) -> ActionRule:
-    """Return the rule of a body; its exception is common only to examples that did not pay."""
+    """Return the rule of a body; its exception is common to the unrewarded examples alone."""
     right = [example for example in paid if body <= example]
     wrong = [example for example in not_paid if body <= example]
     unless: Literals = frozenset()
@@ -93,7 +93,7 @@ def _rule(body: Literals, paid: Counts, not_paid: Counts) -> ActionRule:
 
 
 class _Discovery(Affordances):
-    """A judge of steps: useful if paid, or if they led to a fact new in the episode."""
+    """A judge of steps, useful if rewarded or if they led to a fact new in the episode."""
 
     def begin(self) -> None:
         super().begin()
@@ -107,12 +107,12 @@ class _Discovery(Affordances):
 
 
 class Symbolic(Policy):
-    """A learner of symbolic rules: takes an action that a rule says will pay, else explores.
+    """A learner of symbolic rules that takes an action with a rule for it, else explores.
 
     The paper's neural explorer is a trained learner; here it is SayCan's counts of useful forms.
 
     Args:
-        checkpoint: Folder of what was learnt in other games; no more is learnt then.
+        checkpoint: Folder that :meth:`save` wrote; with it, nothing more is learnt.
     """
 
     def __init__(self, checkpoint: str = "") -> None:
@@ -192,6 +192,6 @@ class Symbolic(Policy):
 
 
 def _literals(obs: Observation) -> list[tuple[str, ...]]:
-    """Return for each valid action its form, then the facts about the things in it."""
+    """Return, for each valid action, its form and then the facts about its objects."""
     described = describe(obs, Lexicon(_NO_NAME)).actions
     return [(form, *(one for one in rest if one[:1].isdigit())) for form, *rest in described]

@@ -41,7 +41,7 @@ _BLANKS_BETWEEN_TEXTS = 3
 _AGE_CLASSES = 16
 _STEM_CHARS = 4
 _LEAST_PRIORITY = 0.05
-"""Priority of a state whose label is certain."""
+"""Least priority of a labelled state, even if its loss is 0."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +65,7 @@ class TextSettings(Settings):
             high=1,
         ),
     ] = 0.2
-    longest: Annotated[int, Help("Words of the memory that are read, the last ones.", 1)] = 4096
+    longest: Annotated[int, Help("Most words of the memory to read, the last ones.", 1)] = 4096
     teacher_memory: Annotated[
         str, Help("Memory of the planner that teaches; empty for RL alone.")
     ] = "arigraph"
@@ -76,7 +76,7 @@ class TextSettings(Settings):
     batch: Annotated[int, Help("Labelled states per update.", low=1)] = 8
     update_every: Annotated[int, Help("Steps per update by cloning.", low=1)] = 3
     learn_start: Annotated[int, Help("Steps before the first update.", low=0)] = 64
-    shown: Annotated[int, Help("Most labelled states kept, the first ones.", low=1)] = 65536
+    shown: Annotated[int, Help("Labelled states to keep; later ones are dropped.", low=1)] = 65536
     n_steps: Annotated[int, Help("Steps of each game between two updates by RL.", low=1)] = 8
     gamma: Discount = 0.9
     entropy: Annotated[float, Help("Weight of the policy's entropy.")] = 0.03
@@ -245,7 +245,7 @@ class FrozenMiniLM(torch.nn.Module):
 
 
 class Groups(NamedTuple):
-    """Group of each place, the places whose values enter the means, and groups in all."""
+    """Group of each place, the places whose values enter the means, and the number of groups."""
 
     groups: torch.Tensor
     counted: torch.Tensor
@@ -293,7 +293,7 @@ def spread(
         scores: Of shape (n, heads).
         values: Of shape (n, dim), heads side by side.
         groups: Group of each, shape (n,).
-        count: Groups in all; one without members has mean 0.
+        count: Number of groups; one without members has mean 0.
     """
     # Scores are bounded instead of shifted by a maximum: the same softmax, without a second pass.
     weights = torch.exp(8 * torch.tanh(scores / 8))
@@ -334,15 +334,15 @@ class CopyReader(torch.nn.Module):
         self.earned = torch.nn.Parameter(torch.zeros(dim))
 
     def forward(self, lines: Lines, chance: np.random.Generator | None = None) -> LogitTable:
-        """Return logits and values; with ``chance``, a share of the words is forgotten."""
+        """Return logits and values; with ``chance``, a share of the words is zeroed."""
         device = self.of_state.weight.device
 
-        def there(values: NDArray[Any]) -> torch.Tensor:
+        def to_device(values: NDArray[Any]) -> torch.Tensor:
             return torch.from_numpy(np.ascontiguousarray(values)).to(device)
 
         used, which = np.unique(lines.words, return_inverse=True)  # the first is the blank
         written, ranks = np.unique([self._texts[int(n)] for n in used[1:]], return_inverse=True)
-        # The order of numbers depends on the measured games; sums must not depend on it.
+        # Sort by word, since numbers depend on which games were measured and sums must not.
         which = np.concatenate([[0], ranks + 1])[which]
         vectors = self.words(written.tolist())
         vectors = torch.cat([torch.zeros_like(vectors[:1]), vectors])
@@ -352,24 +352,24 @@ class CopyReader(torch.nn.Module):
         _, groups = np.unique(lines.owners * len(used) + stems[which], return_inverse=True)
         total = int(groups.max()) + 1
         known = np.ones(total) if chance is None else chance.random(total) >= self._forget
-        h = vectors[there(which)] * there(known.astype(np.float32)[groups])[:, None]
-        h = h + self.parts(there(lines.parts)) + self.ages(there(lines.ages))
-        real = there(~blank)[:, None]
-        own = there(np.flatnonzero((lines.rows < 0) & ~blank))
-        words = Groups(there(groups), own, total)
-        every, ended = there(np.flatnonzero(~blank)), int(lines.sentences[-1]) + 1
-        sentences = Groups(there(lines.sentences), every, ended)
+        h = vectors[to_device(which)] * to_device(known.astype(np.float32)[groups])[:, None]
+        h = h + self.parts(to_device(lines.parts)) + self.ages(to_device(lines.ages))
+        real = to_device(~blank)[:, None]
+        own = to_device(np.flatnonzero((lines.rows < 0) & ~blank))
+        words = Groups(to_device(groups), own, total)
+        every, ended = to_device(np.flatnonzero(~blank)), int(lines.sentences[-1]) + 1
+        sentences = Groups(to_device(lines.sentences), every, ended)
         for layer in self.layers:
             h = layer(h * real, words, sentences)
         h = self.norm(h)
         scores = self.salience(h)
         heads = scores.shape[1] // 2
-        situation = spread(scores[own, :heads], h[own], there(lines.owners)[own], len(lines.counts))
-        acting = there(np.flatnonzero(lines.rows >= 0))
-        action = spread(
-            scores[acting, heads:], h[acting], there(lines.rows)[acting], int(lines.counts.sum())
-        )
-        s = self.of_state(situation) + there(lines.earned)[:, None] * self.earned
+        owners = to_device(lines.owners)[own]
+        situation = spread(scores[own, :heads], h[own], owners, len(lines.counts))
+        acting = to_device(np.flatnonzero(lines.rows >= 0))
+        rows, count = to_device(lines.rows)[acting], int(lines.counts.sum())
+        action = spread(scores[acting, heads:], h[acting], rows, count)
+        s = self.of_state(situation) + to_device(lines.earned)[:, None] * self.earned
         return self._judge(s, action, lines.counts)
 
     def _judge(self, s: torch.Tensor, action: torch.Tensor, counts: Longs) -> LogitTable:
@@ -434,7 +434,7 @@ class TextLearner(Learner):
         )
 
     def pack(self, seen: Words) -> list[Any]:
-        """Return it as JSON-able values."""
+        """Return an encoded observation as JSON-able values."""
         actions = [action.tolist() for action in seen.actions]
         return [seen.words.tolist(), seen.parts.tolist(), actions, seen.label, seen.earned]
 
@@ -445,7 +445,7 @@ class TextLearner(Learner):
         return Words(np.array(words, np.int32), np.array(parts, np.int32), rows, *others)
 
     def read(self, seen: list[Words], chance: np.random.Generator | None = None) -> LogitTable:
-        """Return logits and values; with ``chance``, a share of the words is forgotten."""
+        """Return logits and values; with ``chance``, a share of the words is zeroed."""
         ends = frozenset(self.texts.number(mark) for mark in ".\n")
         table: LogitTable = self.network(lines_of(seen, ends), chance)
         return table
@@ -545,11 +545,11 @@ class TextLearner(Learner):
         return dict(self.network.state_dict()), {}
 
     def load_weights(self, tensors: dict[str, Any], record: dict[str, Any]) -> None:
-        """Replace it."""
+        """Load the network."""
         self.network.load_state_dict(tensors)
 
     def progress(self) -> dict[str, Any]:
-        """Return also words, labelled states and rollouts."""
+        """Also return texts, labelled states and rollouts."""
         own = {
             "texts": self.texts.state(),
             "shown": [self.pack(seen) for seen in self.shown],
@@ -559,7 +559,7 @@ class TextLearner(Learner):
         return super().progress() | own | self.rollouts.state(self.pack)
 
     def load_progress(self, state: dict[str, Any]) -> None:
-        """Replace them."""
+        """Also load texts, labelled states and rollouts."""
         super().load_progress(state)
         self.texts.load_state(state["texts"])
         self.shown = [self.unpack(packed) for packed in state["shown"]]

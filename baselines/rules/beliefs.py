@@ -81,7 +81,7 @@ def canonical(action: str) -> str:
 
 
 class Transcript:
-    """A graph of a growing transcript, of which only new entries are read."""
+    """A graph of a growing transcript that reads only the new entries."""
 
     def __init__(self) -> None:
         self._task: Task | None = None

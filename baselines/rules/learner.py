@@ -124,7 +124,7 @@ class Course(PlanState):
         )
 
     def notes(self) -> dict[str, str]:
-        """Return what to show beside the aim, by name."""
+        """Return the details to show beside the aim, by name."""
         return {"place": self.here} if self.here else {}
 
 
@@ -194,7 +194,7 @@ def _follow_item(
 
 
 def _adapt(lesson: str, task: str) -> str:
-    """Return a lesson about another goal with the words of the task's goal.
+    """Return a lesson about another goal, reworded for the task's goal.
 
     >>> _adapt('Goal: put a pan in sink. Do "take pan".', "put a red mug in sink.")
     'Goal: put a pan in sink. Do "take pan".'

@@ -43,7 +43,7 @@ class Descent(RulePlan):
     prayed: int = 0
 
     def notes(self) -> dict[str, str]:
-        """Return what to show beside the aim, by name."""
+        """Return the details to show beside the aim, by name."""
         prayed = {"prayed": f"at turn {self.prayed}"} if self.prayed else {}
         return {**super().notes(), "turn": str(self.turn), **prayed}
 

@@ -30,7 +30,7 @@ class RulePlan(PlanState):
     seen: tuple[int, ...] = ()
 
     def notes(self) -> dict[str, str]:
-        """Return the details of the plan to show next to the aim, by name."""
+        """Return the details to show beside the aim, by name."""
         idle = {"nothing new for": f"{self.idle} steps"} if self.idle else {}
         return {**super().notes(), **idle}
 
@@ -140,7 +140,7 @@ class Plan(RulePlan):
     vain: tuple[str, ...] = ()
 
     def notes(self) -> dict[str, str]:
-        """Return what to show beside the aim, by name."""
+        """Return the details to show beside the aim, by name."""
         others = super().notes()
         shown = {
             "last action": others.pop("last action", ""),
@@ -178,7 +178,7 @@ class Plan(RulePlan):
         return changed(self, given_up=(*others, (aim.key, _MAX_FAILURES))[-_MAX_GIVEN_UP:])
 
     def resume_exploring(self) -> Plan:
-        """Return the plan with exploring aims allowed again, after something new was seen."""
+        """Return the plan with exploring aims allowed again, because something new was seen."""
         kept = tuple(one for one in self.given_up if one[0].kind not in _EXPLORING)
         return self if kept == self.given_up else changed(self, given_up=kept)
 

@@ -74,7 +74,7 @@ class Inquiry(PlanState):
         return replace(self, aim=f"{self.aim}; then {name}", done=self.done + 1)
 
     def notes(self) -> dict[str, str]:
-        """Return what to show beside the aim, by name."""
+        """Return the details to show beside the aim, by name."""
         return {**super().notes(), **({"done": str(self.done)} if self.done else {})}
 
 

@@ -18,10 +18,10 @@ _take_step = require("torch.optim.adam", "rl", "the RL baselines").adam
 
 
 class Adam:
-    """An AdamW (Loshchilov and Hutter, 2019) with the bits of torch's, if ``fused``.
+    """An AdamW (Loshchilov and Hutter, 2019) that equals torch's with ``fused`` bit by bit.
 
-    It calls the same function, so the state of one may be loaded into the other. Without ``decay``
-    of the weights it is ``torch.optim.Adam``.
+    It calls the same function, so the state of one can be loaded into the other. Without weight
+    ``decay`` it is ``torch.optim.Adam``.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], lr: float, decay: float = 0.0):

@@ -27,7 +27,7 @@ __all__ += ["ObservationBags", "torch", "tuples"]
 
 Ints = NDArray[np.int64]
 
-Discount = Annotated[float, Help("Discount a step.", low=0, high=1)]
+Discount = Annotated[float, Help("Discount per step.", low=0, high=1)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class BagSettings(Settings):
     facts: Annotated[
         Literal["related", "plain", "rendered"],
         Help(
-            "Use of recalled facts: related; plain leaves out what solves part of the game; "
+            "Use of recalled facts: related; plain, without features that solve part of the game; "
             "rendered reads them as text."
         ),
     ] = "related"
@@ -202,7 +202,7 @@ class BagLearner(Learner):
         return ObservationBags(*tuples(packed))
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the network, the rows of its features, the common names."""
+        """Return the network, the rows of its features, and the common names."""
         record = {"vocabulary": self.vocabulary.names, "lexicon": self.lexicon.state()}
         return dict(self.online.state_dict()), record
 

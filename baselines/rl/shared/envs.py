@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["EnvSlot", "LocalEnvs", "MakeEnv"]
 
 MakeEnv = Callable[[str], Any]
-"""Takes a split, returns a fresh environment with its memory."""
+"""A function from a split to a fresh environment with its memory."""
 
 
 class EnvSlot:

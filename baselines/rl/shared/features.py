@@ -43,7 +43,7 @@ class Lexicon:
             self.learn(game, words)
 
     def learn(self, game: str, words: Iterable[str]) -> None:
-        """Note the words of a game, which count once each."""
+        """Count each distinct word of a game once."""
         seen = self._games.setdefault(game, {})
         self._enough = self.share * max(len(self._games), self.least)
         for word in words:
@@ -148,7 +148,7 @@ class RecalledScene(RecalledFacts):
 
 
 Texts = list[tuple[str, str]]
-"""Names of texts, and the texts."""
+"""Texts with their names, as (name, text)."""
 
 
 class ActionFeatures(NamedTuple):
@@ -176,7 +176,7 @@ def describe(
     if words == "always" or not triples:
         texts = [("text", obs["text"]), ("inventory", obs["inventory"])]
     if not triples:
-        texts.append(("memory", obs["memory"]))  # of facts it is their rendering
+        texts.append(("memory", obs["memory"]))  # with facts, it would only repeat them
     phrases = [parse_action(action) for action in obs["valid_actions"]]
     names = dict.fromkeys(name for phrase in phrases for name in phrase.names)
     if game:
@@ -228,9 +228,9 @@ class _NameFeatures(NamedTuple):
     atoms: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
     contexts: tuple[tuple[str, str, str, str], ...] = ()
-    """Words beside it: the text, the word, its side, and the word if it is common or ``*``."""
+    """Words next to it: the text, the word, its side, and the word again, or ``*`` if rare."""
     way: tuple[str, ...] = ()
-    """Features of a direction, which has no others."""
+    """Features of a direction, which has no atoms or contexts."""
 
 
 def _named(
@@ -240,7 +240,7 @@ def _named(
     contexts = tuple(
         (source, word, side, word if lexicon.common(word) else "*")
         for source, text in texts
-        for word, side in _beside(name, text)
+        for word, side in _neighbours(name, text)
     )
     if name not in DIRECTIONS:
         return _NameFeatures(shown, scene.bare_atoms(name), values, contexts)
@@ -280,7 +280,7 @@ def _action(
 
 
 @lru_cache(maxsize=100_000)
-def _beside(name: str, text: str) -> tuple[tuple[str, str], ...]:
+def _neighbours(name: str, text: str) -> tuple[tuple[str, str], ...]:
     """Return the words around every mention of a name, each with its side."""
     words, tokens = tuple(name.split()), _words_of_names(text)
     found: dict[tuple[str, str], None] = {}

@@ -14,11 +14,14 @@ from gym_memory.baselines.rl.shared.learner import Experience
 __all__ = ["NEVER", "LogitTable", "RolloutStep", "Rollouts", "cells"]
 
 NEVER = -1e9
-"""Logit of a place in the table that holds no action."""
+"""Logit of a cell without an action."""
 
 
 class LogitTable(NamedTuple):
-    """Logits of shape (observations, most actions), :data:`NEVER` for none; values of each."""
+    """Logits of shape (observations, most actions), and the value of each observation.
+
+    Rows with fewer actions are filled with :data:`NEVER`.
+    """
 
     logits: torch.Tensor
     values: torch.Tensor
@@ -76,7 +79,7 @@ class Rollouts:
 
         Args:
             values: The critic's values of all steps, shape (steps,).
-            gamma: Discount a step.
+            gamma: Discount per step.
             critic: Returns the values of observations, for unfinished episodes.
         """
         open_slots = [slot for slot in sorted(self._steps) if not self._steps[slot][-1].last]

@@ -38,8 +38,8 @@ class PlannerTeacher:
         chance = zlib.crc32(f"{task_id}\n{obs['text']}\n{obs['inventory']}".encode())
         self._planner.reset({"task_id": task_id, "dialect": self._dialect}, chance)
         if before is not None:
-            # The numbers that were published come from a teacher that knows no last action by name
-            # and counts no idle steps.
+            # The published numbers come from a teacher that does not recognize its last action and
+            # counts no idle steps.
             last = f"{before.action} | {action}"
             self._planner.focus = dataclasses.replace(before.plan, action=last, idle=0, seen=())
         advised = self._planner.act(obs, {})
@@ -60,7 +60,7 @@ class RecordedTeacher:
         if not best:
             raise InvalidArgumentError(
                 f"expected teacher as 'planner' or a recorded trajectory, got {str(path)!r}, "
-                "where there is none"
+                "which holds none"
             )
         self._actions = {task_id: actions for task_id, (_, _, actions) in best.items()}
 

@@ -42,7 +42,7 @@ class Trainer(TrainingLoop):
         learner: A fresh learner.
         envs: Environments of the splits ``train`` and ``valid``.
         settings: Length, games and measurements.
-        folder: Folder of the run; one with the same configuration in it is resumed.
+        folder: Folder of the run; a run with the same configuration is resumed.
         config: Plain values that also identify the run (environment, memory, ...).
         listener: Called during the training.
     """
@@ -100,13 +100,13 @@ class Trainer(TrainingLoop):
 
     @property
     def ended(self) -> bool:
-        """True at a limit other than that in steps."""
+        """True if a limit other than the number of steps is reached."""
         s = self.settings
         late = s.max_cpu_minutes and self.cpu_seconds >= 60 * s.max_cpu_minutes
         return self._stopped or bool(late) or bool(self.best and self.best[0] >= s.stop_at)
 
     def finish(self) -> list[dict[str, Any]]:
-        """Measure a last time unless it was done or the training was stopped; return the curve."""
+        """Measure a last time, unless just done or the training was stopped; return the curve."""
         measured = bool(self.curve) and self.curve[-1]["steps"] == self.steps
         if not (measured or self._stopped):
             self.listener(self.steps, self.measure())

@@ -212,8 +212,8 @@ def _with_content(phrase: str, focused: str, view: str) -> str:
 def is_demonstrated(goal: str, demonstrations: tuple[Demonstration, ...]) -> bool:
     """True if a goal belongs to a demonstrated task.
 
-    Then it has all words that the task's goals share and at most two more other words than they:
-    another object, room or colour, but no further instruction.
+    Such a goal has all words that the task's goals share. It has at most two other words more than
+    any of these goals, enough for another object, room or colour but not for another instruction.
     """
     said = _tokens(goal)
     goals: dict[str, list[frozenset[str]]] = {}

@@ -275,7 +275,7 @@ _REVEALING_VERBS = ("focus on", "pick up", "move", "pour", "mix", "look at", "ex
 class Guide(NamedTuple):
     """A demonstration aligned with the present episode.
 
-    ``translation`` is that for the present goal, ``progress`` the progress along it, and
+    ``translation`` adapts it to the present goal, ``progress`` is the progress along it, and
     ``replacements`` maps demonstrated objects to those used here.
     """
 
@@ -308,7 +308,7 @@ def choose(
 ) -> list[Guide]:
     """Return guides of the nearest task, ordered by agreement, nearness of goals and looks.
 
-    Their next moves are not among the abandoned ones.
+    No guide has an abandoned action as its next move.
     """
     ranked = nearest(goal, demonstrations)
     task = ranked[0][0].task
@@ -440,6 +440,6 @@ def _is_above(threshold: float, scene: ScienceScene, *, melting: bool) -> bool |
 
 
 def trait_agrees(goal: str, guide: Guide, scene: ScienceScene) -> bool:
-    """True if the goal's trait is in view here exactly if it was in the demonstration."""
+    """True unless a view of the goal's feature and the demonstration differ in the trait."""
     shown = shows_trait(goal, scene.text) if scene.view else None
     return shown is None or shown == guide.shown.shown

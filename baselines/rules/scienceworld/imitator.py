@@ -35,15 +35,15 @@ SHIPPED = Path(__file__).with_name("demonstrations.jsonl.gz")
 _PATIENCE = 12
 """Least number of steps without anything new before a move is given up."""
 _PATIENCE_PAUSES = 2
-"""Same limit in longest pauses of the demonstration; the larger one counts."""
+"""Same limit as a multiple of the demonstration's longest pause; the larger limit counts."""
 
 
 class Imitator(Policy):
     """A ScienceWorld player that follows the best demonstration.
 
-    A task without a demonstration uses the nearest one, but then it focuses only on what the goal
-    names, since a wrong focus ends the task. If nothing new happens for longer than in any
-    demonstration, it looks around and then gives up its move.
+    Without a demonstration of the task it uses the nearest one, but then focuses only on objects
+    that the goal names, since a wrong focus ends the task. If nothing new happens for longer than
+    in any demonstration, it looks around and then gives up its move.
 
     Args:
         checkpoint: The recorded demonstrations, or ``shipped``: solutions of train variations of

@@ -70,7 +70,7 @@ class Experiment(RulePlan):
         return dataclasses.replace(self, abandoned=tuple(parse(str(one)) for one in kept))
 
     def notes(self) -> dict[str, str]:
-        """Return what to show beside the aim, by name."""
+        """Return the details to show beside the aim, by name."""
         given_up = {"given up": ", ".join(map(str, self.abandoned))} if self.abandoned else {}
         return {**super().notes(), **given_up}
 
@@ -224,7 +224,7 @@ def merge_choices(steps: Iterable[tuple[Act, str]]) -> list[tuple[Act, str]]:
 def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
     """Return the actions and answers in a memory, ordered by step if it has step numbers.
 
-    An observation alone has an action without a verb. The second value counts the steps before the
+    A single observation gets an action without a verb. The second value counts the steps before the
     last gap; the third is True if there is a gap or the beginning is missing.
     """
     before, entries = split_entries(memory)

@@ -136,7 +136,7 @@ class Sight:
         return name if value >= _LEAST_LIKENESS else ""
 
     def focused_name(self, held: str) -> str:
-        """Return a content, or the focused object here if it is the demonstrated focus."""
+        """Return a content's name, or that of the focused object if it replaces the content."""
         moves = self._guide.shown.moves
         shown = next((m.act.things[0] for m in moves if m.act.verb == "focus on"), "")
         if words(shown) & words(self._guide.shown.goal) or not words(shown) & words(held):
@@ -164,8 +164,8 @@ _SEARCH_VERBS = ("pick up", "focus on", "pour")
 class ScienceDecision:
     """One decision of the player.
 
-    ``plan`` becomes the published plan; ``aim`` is that of the last step. ``abandoned`` has actions
-    that had no success.
+    ``plan`` becomes the published plan; ``aim`` is the action pursued at the last step.
+    ``abandoned`` has actions that had no success.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Advisors of the planner, a file for each kind of aim.
+"""Advisors of the planner, one file per kind of aim.
 
 They use neither engine nor solution, only the observation and its recall.
 """

@@ -307,7 +307,7 @@ def search(beliefs: Beliefs) -> Iterator[Move]:
 
 
 def _examine_and_take(beliefs: Beliefs, *, look_at_held: bool, carry: bool) -> Iterator[str]:
-    """Yield actions that examine new objects here and, if asked to carry, take them."""
+    """Yield actions that examine new objects here and, with ``carry``, take objects."""
     for thing in (*beliefs.contents(beliefs.here), *(beliefs.held() if look_at_held else ())):
         action = f"examine {thing}"
         known = beliefs.objects(thing, "says") or beliefs.tried(action)

@@ -58,7 +58,7 @@ MAX_PLANNED = 5
 MIN_RATIO = 0.4
 """Least probability of a planned placing, as a share of the best one's."""
 MIN_RATIO_AT_RISK = 0.6
-"""Same share in games in which taking an object from its right place loses a point."""
+"""Same share in games where taking an object from its right place loses a point."""
 
 Placings = list[tuple[str, str]]
 """Pairs of an object and the room or furniture where it belongs."""
@@ -130,7 +130,7 @@ class Tidier:
         right = dict(_placings(beliefs, "belongs"))
         took = beliefs.plan.action.startswith(tuple(f"take {t} " for t in right))
         if took and not is_large(beliefs):
-            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # finish this one first
+            plan = [entry for entry in plan if beliefs.holds(entry[0])]  # return it first
         plan = [(thing, right.get(thing, target)) for thing, target in plan]
         plan += [entry for entry in right.items() if entry[0] not in dict(plan)]
         plan = [e for e in plan if _is_pending(beliefs, *e) and not is_fixed(beliefs, e[0])]
@@ -304,7 +304,7 @@ class Tidier:
 class LikelyPlacing(NamedTuple):
     """A target of an object, and the probability that the object belongs there.
 
-    ``misplaced`` is the probability that it belongs elsewhere than where it is.
+    ``misplaced`` is the probability that the object is in a wrong place now.
     """
 
     thing: str
@@ -382,7 +382,7 @@ def is_about_tidying(goal: str) -> bool:
 
 
 def is_worth_taking(misplaced: float) -> bool:
-    """True if the expected points of taking an object are positive, given this probability.
+    """True if taking an object that is probably ``misplaced`` gains points on average.
 
     Taking and placing a misplaced object gain one point each; taking any other loses one.
     """
@@ -390,7 +390,7 @@ def is_worth_taking(misplaced: float) -> bool:
 
 
 def is_worth_searching(misplaced: Sequence[float]) -> bool:
-    """True if the expected points of taking objects until one is misplaced are positive.
+    """True if taking objects until one is misplaced gains points on average.
 
     ``misplaced`` has the probability of each object, in descending order; one of them is misplaced.
     """
