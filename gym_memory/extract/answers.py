@@ -7,23 +7,49 @@ answer that refuses the action, in any wording, changes nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.effects import lose, perform
-from gym_memory.extract.events import MOVING, ClausePart, Event, action_event, verbs_of
+from gym_memory.extract.events import (
+    MOVING,
+    ClausePart,
+    Event,
+    action_event,
+    is_base_form,
+    verbs_of,
+)
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, verb_forms
 from gym_memory.extract.placing import ROOM_ITSELF, relation_for
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import NAME, STATE_SYNONYMS
+from gym_memory.extract.things import NAME, STATE_SYNONYMS, has_any
 from gym_memory.extract.wording import STOP, either, phrases
 from gym_memory.graph.schema import INVENTORY, MEANS, clean_name, head_noun
 
 __all__ = ["learn_word", "read_answer"]
 
+
+def _participles() -> Iterator[str]:
+    """Yield the participles of the verbs of an answer: *taken*, *dropped*."""
+    for kind in ("take", "drop", "consume", "light", "extinguish", *_OPENING, *_LOCKING):
+        for verb in verbs_of(kind):
+            first, _, particle = verb.partition(" ")
+            if not particle:
+                yield from (f for f in tuple(verb_forms(first))[1:] if f.endswith(("ed", "en")))
+
+
+_OPENING = frozenset(("open", "close"))
+_LOCKING = frozenset(("lock", "unlock"))
 _LISTED_ANSWER = re.compile(
-    r"^(?P<name>[\w' -]{2,40}): (?P<answer>[Tt]aken|[Dd]ropped|[Dd]one)\b", re.MULTILINE
+    r"^(?P<name>[\w' -]{2,40}): (?P<answer>(?i:taken|dropped|done|got (?:it|them)|ok(?:ay)?))\b",
+    re.MULTILINE,
 )
+_HAPPENED = re.compile(
+    rf"\A(?:[Yy]our |[Tt]he )?(?P<thing>[A-Za-z][\w' -]{{1,40}}?) (?:is |are |was |were )?(?:now )?"
+    rf"(?P<done>{'|'.join(_participles())})[.!]*\s*(?:\n|\Z)"
+)
+"""Answer that names the thing and what is done to it: *Wrench taken*."""
 _IMPLICIT_ACTION = re.compile(
     r"^\((?:taken|first (?P<doing>\w+ing (?!it\b)[\w' -]+))\)$", re.IGNORECASE | re.MULTILINE
 )
@@ -48,7 +74,9 @@ _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
 _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
 """A sound of one or two words, which names no state: *Click*."""
 _NAMED_THING = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
-_MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:\w+ )?\w+(?: of \w+)?(?=[.!,]|$)")
+_MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:[\w']+ )?\w+(?: of \w+)?(?=[.!,]|$)")
+_LEADING_MANNER = re.compile(r"(?:With|After|At) an? [^,.!?]{3,40}?(?:,| (?=(?:the|its|your) ))")
+"""Leading phrase that says how something happens: *with a squeal the key turns*."""
 """Phrase that says how something happens: *to a stop, with a soft click*."""
 _PART_ACTS = re.compile(
     r"(?:The|Its) (?P<part>[\w' -]+?) (?:is now (?P<now>\w+ing)"
@@ -76,22 +104,27 @@ _LANDS = re.compile(
 _LANDING = frozenset(("drop", "cast", "put"))
 _AGENT_ACTS = re.compile(
     r"(?:With [\w' ]+?,? )?(?:[Yy]ou|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch"
-    r"|know|chase)\w+"
-    r"(?: \w+ly| up| down| back| out| off)? (?:the|your|my) (?P<thing>[\w' -]+)"
+    r"|know|chase|reach|push|tap|try|admire|consider|study|inspect|need|want|recogni)\w+"
+    r"(?: \w+ly| up| down| back| out| off| on)? (?:the|your|my|some|one of the|an?) "
+    r"(?P<thing>[\w' -]+)"
 )
 """Beginning of an answer in which the agent acts on a thing."""
 _SETTLES = re.compile(
-    rf"(?:It|They) (?:{'|'.join(f for v in verbs_of('settle') for f in verb_forms(v))}|fits?)\b"
+    rf"(?:It|They|The (?P<thing>[\w' -]+?)) "
+    rf"(?:{'|'.join(f for v in verbs_of('settle') for f in verb_forms(v))}|fits?)\b"
     r"(?!.*\b(?:off|back|again|away|aside|floor|ground)\b)"
 )
 """Beginning of an answer in which a thing goes to where it is put."""
 _MAX_ANSWER_CHARS = 80
+_MAX_DONE_WORDS = 5
 _MAX_CONFIRMATION_START = 400
 """Characters of a text in which a confirming line must begin."""
 _DROPPING = frozenset(("drop", "cast"))
+_ALL = frozenset(("all", "everything", "them", "both", "and"))
+"""Words of an action on several things."""
+_GAINING = frozenset(("take", "wear"))
 _INHERENT = frozenset(("consume",))
 """Kinds confirmed by any answer that does not refuse, such as the taste of a meal."""
-_OPENING = frozenset(("open", "close"))
 _DARKENS = frozenset(("extinguish", "switch_off"))
 _DARK = re.compile(r"\bdark(?:ness)?\b")
 _SHINES = frozenset(("light", "switch_on"))
@@ -110,12 +143,14 @@ _STATES = frozenset(("opened", "shut", *(s for states in _EFFECTS.values() for s
 
 def read_answer(draft: Scene, text: str) -> None:
     """Read the changes that a short answer confirms, for the action or for each listed thing."""
-    listed = ": " in text and ("aken" in text or "ropped" in text or "one" in text)
+    listed = ": " in text and has_any(text, ("aken", "ropped", "one", "ot ", "k"))
     several = list(_LISTED_ANSWER.finditer(text)) if listed else []
+    action = set(split_words(draft.action.lower()))
     for found in several:
         name = meant(draft, clean_name(found["name"]))
-        if found["answer"].lower() == "done":
-            _do_each(draft, found["name"])
+        if found["answer"].lower().startswith(("done", "got", "ok")):
+            if head_noun(name) in action or not action.isdisjoint(_ALL):
+                _do_each(draft, found["name"])
         elif found["answer"].lower() == "taken":
             draft.add(name, "is in", INVENTORY, *found.span())
         else:
@@ -135,6 +170,13 @@ def read_answer(draft: Scene, text: str) -> None:
     if span is None and _confirms(draft, event, answer) and not _REFUSED.search(answer):
         begin = text.index(answer)
         span = begin, begin + len(answer)
+    happened = _HAPPENED.match(text) if span is None else None
+    if happened is not None and _says_done(happened["done"], set(event.kinds)):
+        called = happened["thing"].lower()
+        if head_noun(called) in (head_noun(draft.handled), head_noun(event.thing.text.lower())):
+            span = happened.span("thing")
+    if span is not None and _is_told_otherwise(draft, event):
+        return
     if span is not None and len(draft.handled) > 1:  # no letter of an inventory
         _perform(draft, event, *span)
     elif not _LANDING.isdisjoint(event.kinds) and (lands := _LANDS.match(answer)):
@@ -143,10 +185,17 @@ def read_answer(draft: Scene, text: str) -> None:
         lose(draft, draft.handled)
 
 
+def _is_told_otherwise(draft: Scene, event: Event) -> bool:
+    """True if the text names what is taken by another word than the action: *photo*."""
+    if draft.graph.knows(draft.handled) or _GAINING.isdisjoint(event.kinds):
+        return False
+    return any(place.object == INVENTORY for place in draft.moved.values())
+
+
 def _do_each(draft: Scene, name: str) -> None:
-    """Put one of several things where the action says."""
+    """Apply the action to one of several things."""
     event = draft.event
-    if event is not None and "put" in event.kinds and event.holder.text and len(name) > 1:
+    if event is not None and event.thing.text and len(name) > 1:
         perform(draft, _with_articles(event, name))
 
 
@@ -181,10 +230,12 @@ def _confirmation(text: str, kinds: tuple[str, ...]) -> tuple[int, int] | None:
 
 
 def _says_done(answer: str, kinds: set[str]) -> bool:
-    """True if an answer is one verb of the same effect as the action, such as *Acquired*."""
-    verb = answer.rstrip(".!")
-    done = action_event(verb) if verb.endswith("ed") and " " not in answer else None
-    if done is None:
+    """True if an answer begins with a past verb of the action's effect: *Acquired*, *Got it*."""
+    words = answer.rstrip(".!").split()
+    if not words or len(words) > _MAX_DONE_WORDS or is_base_form(words[0].lower()):
+        return False
+    done = action_event(" ".join(words))
+    if done is None or done.subject.start > 0:
         return False
     found = set(done.kinds)
     return not kinds.isdisjoint(found | ({"take"} if "gain" in found else set()))
@@ -200,23 +251,33 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
         return True
     if len(answer) > _MAX_ANSWER_CHARS or _DESCRIBES.match(answer):
         return False
+    manner = _LEADING_MANNER.match(answer)
+    if manner is not None:
+        answer = answer[manner.end() :].strip().capitalize()
     if kinds & _SHINES and _FAILS.search(answer):
         return False
     if kinds & _DARKENS and _DARK.search(answer):
         return True
     acted = _AGENT_ACTS.match(answer)
-    if acted is not None and _is_part(head_noun(acted["thing"].partition(" and ")[0]), kinds):
+    if acted is not None and any(_is_part(word, kinds) for word in acted["thing"].split()[:2]):
         return True
     names = _NAMED_THING.search(answer) is not None
     named = names and _NAMED_THING.search(_MANNER.sub("", answer)) is not None
-    if not named and _part_obeys(draft, event, kinds, answer):
+    if not named and (_part_obeys(draft, event, kinds, answer) or _settles(event, answer)):
         return True
     if named or (names and not _VAGUE.search(answer)):
         return _reports(event, kinds, answer, acted)
     short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
-    settles = "put" in kinds and event.holder.text and _SETTLES.match(answer)
     eaten = kinds & _INHERENT and draft.graph.knows(draft.handled)
-    return bool(eaten or (kinds & _BY_PRONOUN and short) or settles)
+    return bool(eaten or (kinds & _BY_PRONOUN and short))
+
+
+def _settles(event: Event, answer: str) -> bool:
+    """True if the thing goes to where the action puts it: *the token slides in*."""
+    found = _SETTLES.match(answer) if "put" in event.kinds and event.holder.text else None
+    if found is None or not found["thing"]:
+        return found is not None
+    return head_noun(found["thing"].lower()) == head_noun(event.thing.text.lower())
 
 
 def _is_part(noun: str, kinds: set[str]) -> bool:
@@ -247,7 +308,8 @@ def _reports(event: Event, kinds: set[str], answer: str, acted: re.Match[str] | 
         and head_noun(event.thing.text.lower()) in split_words(acted["thing"].lower())
     )
     worn = "take" in kinds and " your " in answer and answer.startswith("You ")
-    if not (put or leaves or dropped or worn):
+    gained = acted is not None and kinds & _GAINING and not event.holder.text
+    if not (put or leaves or dropped or worn or gained):
         return False
     nouns = {head_noun(part.text.lower()) for part in (event.thing, event.holder) if part.text}
     return nouns <= set(split_words(answer.lower()))

@@ -27,6 +27,7 @@ from gym_memory.extract.notes.words import (
 from gym_memory.extract.placing import POSSESSION, ROOM_ITSELF, find_things, relation_for
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import END_OF, STATE_SYNONYMS, WITH_ARTICLE, is_name
+from gym_memory.extract.wording import phrases
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, LOCATIONS, clean_name, head_noun
 
 __all__ = ["end_state", "lose", "perform", "remove", "things_of"]
@@ -36,7 +37,7 @@ _GIVING = frozenset(("give", "put", "give_back", "cast"))
 _ENDS_TO_YOU = (" to you", " to me", " to us", " toward you", " towards you")
 _TO_YOU = re.compile(r"(?:you|me|us) ", re.IGNORECASE)
 _PERSONAL_PRONOUNS = ("he", "she")
-_POSSESSIVE = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
+_OTHERS = re.compile(r"(?:his|her|its|their|my) ", re.IGNORECASE)
 _GENITIVE = re.compile(r"^[\w -]+'s ")
 _ASIDE = re.compile(rf" (?:{'|'.join(PLACING)}) (?:the|an?|your|its) .*")
 """Words after a subject for its place."""
@@ -57,11 +58,15 @@ _LIGHTS = frozenset(
 _AWAY = re.compile(
     rf"(?:(?:to the )?(?:{'|'.join(DIRECTIONS)})|away|off|out|through|towards?|the (?:room|area"
     rf"|game|building|place)"
-    r"|upstairs|downstairs|inside|outside|home|into (?!the room|view))\b"
+    r"|upstairs|downstairs|inside|outside|home|into (?!the room|view)"
+    rf"|(?:up|down|along) the (?:[\w-]+ )?(?:{'|'.join(phrases('ways'))}))\b"
 )
 _OPENS_ONTO = re.compile(rf"(?:to the )?(?:{'|'.join(DIRECTIONS)}|onto|into|on|upon|off|from)\b")
 """Words after *opens* that say where a way leads."""
-_LEAVES_PLACE = ("off", "from the ", "from your ", "from its ", "out of your ")
+_LEAVES_PLACE = (
+    *("off", "from the ", "from your ", "from its ", "out of your "),
+    *("to the floor", "to the ground", "to the deck"),
+)
 """Words after *falls* that say that a thing leaves its place."""
 _NEW_PLACE = re.compile(r" (?P<where>into|onto) (?P<place>(?:the|an?) [\w' -]+)$")
 _FLOOR = ("floor", "ground")
@@ -102,7 +107,7 @@ def things_of(draft: Scene, part: ClausePart, *, carried: bool | None = None) ->
         if draft.topic and draft.topic != draft.room:
             yield Phrase(draft.topic, (), start, start + len(part.text))
         return
-    owner = _POSSESSIVE.match(part.text) or END_OF.match(part.text)
+    owner = _OTHERS.match(part.text) or END_OF.match(part.text)
     text = part.text[owner.end() :] if owner else part.text
     bare = owner is not None or part.start < 0 or text[:1].isupper() or text[:1].isdigit()
     event = draft.event
@@ -210,6 +215,8 @@ def _drop(draft: Scene, event: Event, own: bool) -> bool:
 
 def _put(draft: Scene, event: Event, own: bool) -> bool:
     where = event.preposition
+    if event.holder.text == "fire":  # set on fire
+        return False
     if where not in _INTO_OR_ONTO and where not in ("to", "from"):
         return False
     place = event.holder.text.lower()
@@ -476,7 +483,7 @@ def _is_person(draft: Scene, event: Event) -> bool:
 
 def _change(draft: Scene, event: Event, state: str, own: bool) -> bool:
     extent = head_noun(event.thing.text.lower()) in INTANGIBLE  # it opens a few inches
-    if extent and _POSSESSIVE.match(event.thing.text):  # its mouth
+    if extent and _OTHERS.match(event.thing.text):  # its mouth
         return False
     intransitive = not event.thing.text or extent or _AWAY.match(event.thing.text) is not None
     part = event.subject if intransitive else event.thing

@@ -34,7 +34,7 @@ __all__ = [
     "Event",
     "action_event",
 ]
-__all__ += ["events_in", "verbs_of"]
+__all__ += ["events_in", "is_base_form", "verbs_of"]
 
 _DATA = tomllib.loads(Path(__file__).with_name("events.toml").read_text(encoding="utf-8"))
 RESULTS: dict[str, str] = _DATA["states"]
@@ -114,6 +114,7 @@ _COMPOUNDS: tuple[tuple[str, Iterable[str], Iterable[str]], ...] = (
     ("leave", _TRAVEL, ("off", "away")),
     ("come", _TRAVEL, ("in",)),
     ("consume", phrases("eating"), ("up", "down")),
+    ("switch_on", phrases("enlivening"), ("to life",)),
     ("vanish", phrases("ruining"), phrases("ruins")),
     (
         "vanish",
@@ -155,6 +156,13 @@ _BASE_FORMS = frozenset(
     if word not in tuple(verb_forms(word))[1:]
 )
 """First words of verbs in the base form, which neither *the thief* nor a name goes with."""
+
+
+def is_base_form(word: str) -> bool:
+    """True unless a word is the past or another inflected form of a verb: *took*."""
+    return word in _BASE_FORMS or word not in _VERBS
+
+
 _EFFECTIVE = frozenset(
     head for head, row in _VERBS.items() if any(kinds != ("nothing",) for kinds in row.values())
 )
@@ -459,7 +467,7 @@ def _passive(words: _SentenceWords, at: int, be_at: int) -> _Clause | None:
     after = words.first(be_at + 1, len(words.lower), _is_no_adverb)
     if words.lower[be_at] not in _BE:
         return None
-    if _ENDING_PARTICIPLES.issuperset(words.lower[after : after + 1]):
+    if after < len(words.lower) and words.lower[after] in _ENDING_PARTICIPLES:
         return words.part(at, be_at), ("vanish",), after + 1
     moved = _verb(words, after) if words.lower[after + 1 : after + 2] else None
     if moved is not None and words.lower[moved[1] - 1] in _RESULTS_OF_MOVING:
@@ -549,7 +557,8 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
     if word == "but" or after == "enough":
         return True
     if word in ",;:(":
-        listed = after in _DETERMINERS or after == "and" or _joins_adjectives(words.lower, at)
+        joined = after == "and" and not _begins_clause(words, at + 2)
+        listed = after in _DETERMINERS or joined or _joins_adjectives(words.lower, at)
         return word != "," or not listed
     if word in _RESULTS_OF_MOVING:  # pull the door open and go in; but: take the open box
         return not after or after in _PREPOSITIONS or after in _CONJUNCTIONS
@@ -573,11 +582,11 @@ def _joins_adjectives(lower: list[str], at: int) -> bool:
 
 
 def _begins_clause(words: _SentenceWords, at: int) -> bool:
-    """True if the word after *and* is a verb, since an object or a particle follows it."""
+    """True if the word after *and* is a pronoun, or a verb before an object or a particle."""
     verb, after = [*words.lower[at : at + 2], "", ""][:2]
     goes = after in ("away", "off", "down", "up", "back")
-    return verb not in _DETERMINERS and (
-        goes or after in _DETERMINERS | _PRONOUNS | _OBJECT_PRONOUNS
+    return verb in _PERSONAL_PRONOUNS or (
+        verb not in _DETERMINERS and (goes or after in _DETERMINERS | _PRONOUNS | _OBJECT_PRONOUNS)
     )
 
 

@@ -69,6 +69,7 @@ from gym_memory.extract.things import (
     STATE_SYNONYMS,
     STATE_WORD,
     WITH_ARTICLE,
+    has_any,
     is_name,
     items_in,
     things_in,
@@ -130,9 +131,11 @@ _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 """Introduction of things, after which *and the room* begins another clause."""
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) "
-    rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?|{LIE}(?: \w+ed)?)(?: now)? "
+    rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?"
+    rf"|{LIE}(?: \w+(?:ed|ly))?)(?: now)? "
     rf"(?:{HERE}\b(?P<aside>"
-    r"(?:,(?! and\b)| (?=\w+ing\b|with \w+ \w+(?:ed|ing)\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
+    r"(?:,(?! and (?!so\b))| (?=\w+ing\b|(?:along|together) with\b|as well as\b"
+    r"|with \w+ \w+(?:ed|ing)\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
     rf"|{BY} (?:it\b|(?:{ARTICLE}|his|her|its|their) {NAME})"
     rf"(?:, (?:\w+ing|its|his|her|their)\b[^.!?]*)?){STOP}"
 )
@@ -144,19 +147,26 @@ _FILLS = re.compile(
     rf"[^.!?;:]*{STOP}"
 )
 """A large thing here: *a desk dominates the room*."""
+_BROUGHT = re.compile(
+    rf"(?P<items>[Aa]n? (?:(?! and ){LETTER})+?) (?:has|have) been \w+(?:ed|en|ung|id|t) "
+    rf"(?:up|across|over|against|along|around|to|onto) {ARTICLE} {NAME}{STOP}"
+)
+"""A thing that somebody brought here: *a boat has been dragged up the beach*."""
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "
     rf"(?:{ARTICLE} (?:(?! you ){LETTER})+?|it|them){_ASIDE},? "
-    rf"(?:{LIE}|{BE}|(?:you|I) (?:can )?{SEE}) "
+    rf"(?:{LIE}|{BE}|there (?:is|are)|(?:you|I) (?:can )?{SEE}) "
     rf"(?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?)(?: who(?:m|se)? .*)?{STOP}",
     re.IGNORECASE,
 )
 _BY_YOU = re.compile(
-    rf"(?:(?:[Nn]ext to|[Bb]eside|[Bb]ehind|[Nn]ear|[Aa]head of) (?:you|me)|[Nn]earby),? "
+    rf"(?:(?:[Nn]ext to|[Bb]eside|[Bb]ehind|[Nn]ear|[Aa]head of|[Oo]pposite|[Bb]efore) (?:you|me)"
+    rf"|[Nn]earby),? "
     rf"(?:{LIE}|{BE}) (?P<items>(?:an?|one) {THINGS}){STOP}"
 )
 _ACTIVE_BY = re.compile(
-    rf"{BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?)(?!{LEADS})"
+    rf"{BY} (?:the|one|a) {NAME},? (?P<items>an? (?:[\w'-]+ ){{1,3}}?"
+    rf"(?:(?:named|called) [\w'-]+ )?)(?!{LEADS})"
     rf"(?=[a-z]+(?:s|ed)\b).*{STOP}",
     re.IGNORECASE,
 )
@@ -174,7 +184,7 @@ _ACTIVE_ON = re.compile(
 """A thing that acts in or on another: *a clock ticks on the mantel*."""
 _WAY_WITH_DIRECTION = re.compile(rf"\b(?:{WAYS}) (?:{COMPASS}|up|down)\b")
 _PLACE_FIRST = re.compile(
-    rf"(?:{POSED} )?(?P<where>{ON_IN}|(?<=ing )from) (?P<place>{ARTICLE} {NAME}),? "
+    rf"(?:{POSED} )?(?P<where>{ON_IN}|(?<=ing )from|(?<=ed )to) (?P<place>{ARTICLE} {NAME}),? "
     rf"(?:is|are|there (?:is|are)|(?:you|I) (?:can )?(?:also )?{SEE}|{LIE}) "
     rf"(?P<items>{THINGS}){STOP}",
     re.IGNORECASE,
@@ -199,7 +209,8 @@ _HAS_ON = re.compile(
 )
 IN_STATE = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
-    r"(?: is| are|(?: seems?| appears?| looks?)(?: to be)?|(?<=[Ii]t)'s"
+    r"(?: is| are| (?:has|have) been(?: left| propped| wedged)?"
+    r"|(?: seems?| appears?| looks?)(?: to be)?|(?<=[Ii]t)'s"
     r"| (?:\w+s|stood|lay|hung)(?: \w+ly)?(?= (?:open|ajar|shut|closed)\b))"
     rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: and (?P<also>{STATE_WORD}))?"
@@ -221,13 +232,15 @@ _OF_IDENTIFIER = re.compile(
 """A statement about an identifier, without articles: *ball3 is in room1*."""
 _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _COMMA_NAME = re.compile(r"(?<!\w)(?!and | |, )(?:(?!,? and |, ).)+")
-_BARE_LIST = re.compile(
-    r"[\w'-]+(?: [\w'-]+){0,2}(?:, [\w'-]+(?: [\w'-]+){0,2})+,? and [\w'-]+(?: [\w'-]+){0,2}"
+_BARE_ITEM = (
+    r"[\w'-]+(?<!ed)(?<!ing)(?: (?!and\b|of\b)[\w'-]+){0,2}(?: \([a-z ]+\)| (?:on|in) the \w+)?"
 )
-"""Three things or more without articles: *couch, piano, and door A*."""
+_BARE_LIST = re.compile(rf"{_BARE_ITEM}(?:, {_BARE_ITEM})+(?:,? and {_BARE_ITEM})?")
+"""Several things without articles: *couch, piano (closed), and door A*."""
 _HERE_AT_END = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
 """Words that surely name a thing; others, as in *on fire*, must name a known one."""
+_OWNER = re.compile(r"(?:his|her|its|their) ")
 _STEPS_AWAY = re.compile(rf"{ARTICLE} .+? steps? .+")
 _NOTHING_ELSE = r"(?:,? (?:and|but) nothing (?:else|more))?"
 CARRYING = re.compile(
@@ -258,7 +271,7 @@ def _read_seen(draft: Scene, found: re.Match[str]) -> None:
             add_contents(draft, whole, start, phrase)
             draft.topic = phrase.name
         return
-    bare, items = _seen_items(text)
+    bare, items = _seen_items(text, is_sight=found.group()[:5] not in ("There", "there"))
     if bare and text.endswith(ENDS_OF_HERE) and found.group()[:3] != "The":
         draft.is_listed = True
     for begin, item, place in items:
@@ -266,13 +279,15 @@ def _read_seen(draft: Scene, found: re.Match[str]) -> None:
             if not read_away(draft, item, start + begin):
                 put_here(draft, item, start + begin, bare=bare)
         else:
-            holder = clean_name(place["place"].partition(" and ")[0])
+            holder = clean_name(_OWNER.sub("", place["place"].partition(" and ")[0]))
             holder = draft.topic if holder == "it" else holder
-            put_in(draft, place["things"], start + begin, place["where"], holder)
+            put_in(draft, place["things"], start + begin, place["where"], holder, bare=bare)
 
 
 @lru_cache(maxsize=4096)
-def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | None], ...]]:
+def _seen_items(
+    text: str, *, is_sight: bool = False
+) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | None], ...]]:
     """Return whether a text lists things *here*, and its items without the ways.
 
     An item is its start, its text and the match of its place, if it names one.
@@ -280,11 +295,11 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     bare = _without_here(text)
     is_bare = bare != text
     is_list = (is_bare and "(" not in bare) or (
-        ", " in bare and " and " in bare and _BARE_LIST.fullmatch(bare)
+        ", " in bare and (is_sight or " and " in bare) and _BARE_LIST.fullmatch(bare) is not None
     )
     if is_list and not WITH_ARTICLE.match(bare):  # without articles, every comma divides
         return True, tuple(
-            (name.start(), name.group(), None)
+            (name.start(), name.group(), LOCATED.fullmatch(name.group()))
             for name in _COMMA_NAME.finditer(bare)
             if name.group() not in DIRECTIONS and not _is_way(name.group())
         )
@@ -292,6 +307,7 @@ def _seen_items(text: str) -> tuple[bool, tuple[tuple[int, str, re.Match[str] | 
     undivided = "(" in bare or (
         located is not None
         and " and " not in located["place"]
+        and not (located["place"] == "it" and " and a" in bare)
         and LOCATED.fullmatch(located["things"].partition(", and ")[0]) is None
         and not (" with " in located["things"] and " and " in located["things"])
     )
@@ -328,7 +344,7 @@ def _read_posed(draft: Scene, found: re.Match[str]) -> bool:
 
 def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
     """Read ``On the table is a lamp``, ``A lamp is on the table``, ``The box contains a coin``."""
-    groups, place = found.groupdict(), clean_name(found["place"])
+    groups, place = found.groupdict(), clean_name(_OWNER.sub("", found["place"]))
     if not (_NAMED.match(found["place"]) or draft.graph.knows(place) or names_person(place)):
         return False  # such as: in good condition
     place = (draft.topic or draft.room) if place == "it" else meant(draft, place)
@@ -384,9 +400,14 @@ def _read_inside(draft: Scene, found: re.Match[str]) -> None:
 
 def read_state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The fridge is closed``; *it* is the thing named last."""
-    placed = PLACED.search(found["thing"])
-    aside = _PLACE_OF_PART.search(found["thing"]) if placed is None else placed
-    thing = clean_name(found["thing"][: aside.start() if aside else None])
+    thing, start = found["thing"], found.start("thing")
+    cut = thing.rfind(" and the ") if " and the " in thing else -1
+    if cut > 0:  # the lock breaks and the door swings open
+        thing, start = thing[cut + 5 :], start + cut + 5
+    placed = PLACED.search(thing)
+    aside = _PLACE_OF_PART.search(thing) if placed is None else placed
+    span = start, start + len(thing)
+    thing = clean_name(thing[: aside.start() if aside else None])
     name = draft.topic if thing in _PRONOUNS else draft.thing_called(_DETERMINER.sub("", thing))
     state = found["state"].lower()
     if state[-1].isdigit():
@@ -395,7 +416,7 @@ def read_state(draft: Scene, found: re.Match[str]) -> None:
         draft.topic = name
         way = placed["way"].lower() if placed is not None else ""
         if draft.room and is_door(name) and way in DIRECTIONS:
-            draft.add(draft.room, door_relation(way), name, *found.span("thing"))
+            draft.add(draft.room, door_relation(way), name, *span)
         draft.add(name, "is", STATE_SYNONYMS.get(state, state), *found.span("state"))
         if (also := found.groupdict().get("also")) is not None:
             draft.add(name, "is", STATE_SYNONYMS.get(also, also), *found.span("also"))
@@ -424,15 +445,19 @@ def _read_inventory(draft: Scene, found: re.Match[str]) -> bool:
     if _TAKES_INVENTORY.fullmatch(draft.action):
         _read_carried(draft, found, whole=True)
         return True
-    things = things_in(found["items"], bare=False) if " and a" in found["items"] else ()
+    things = things_in(found["items"], bare=False)
     nouns = {head_noun(phrase.name) for phrase in things}
     of_mind = any(map(names_person, nouns)) or not INTANGIBLE.isdisjoint(nouns)
-    if len(things) < 2 or of_mind or " to " in found["items"]:
+    if len(things) < 2 and not found["items"].startswith(("a ", "an ", "some ")):
+        return False  # you have 3 lives
+    if not things or of_mind or has_any(found["items"], _NO_POSSESSION):
         return False  # you have a choice
     _read_carried(draft, found)
     return True
 
 
+_NO_POSSESSION = (" to ", "the ", " of you", " for ", " that ")
+"""Parts of what is no list of carried things: *a plan for the day*."""
 _PRONOUNS = ("it", "they", "this")
 _ALL_CARRIED = re.compile(rf"{YOU}(?:{ARE}) (?:carrying|holding)(?!:? the\b)|(?:Your|My)")
 """Beginning of a complete list of carried things."""
@@ -482,7 +507,12 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (_NEAR_WORDS, _ACTIVE_BY, _read_posed, _NO_REQUIRED),
     (_AT_SIDE, _POSED_BY, _read_posed, _SIDES),
     (_AT_SIDE, _ACTIVE_BY, _read_posed, _SIDES),
-    (_NEAR_WORDS | {"ahead", "nearby"}, _BY_YOU, _read_posed, frozenset(("you", "me", "nearby"))),
+    (
+        _NEAR_WORDS | {"ahead", "nearby", "opposite", "before"},
+        _BY_YOU,
+        _read_posed,
+        frozenset(("you", "me", "nearby")),
+    ),
     (_SUBJECTS, CARRYING, _read_carried, _CARRYING_WORDS),
     (_SUBJECTS, HAVING, _read_inventory, frozenset(("have", "ve"))),
     (_SUBJECTS, YOU_OPEN, read_opening, frozenset(("revealing",))),
@@ -501,6 +531,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("general", DOOR_LIES, read_door, _DIRECTION_WORDS),
     ("general", _POSED_HERE, _read_posed, HERE_WORDS),
     ("general", _FILLS, _read_posed, frozenset(phrases("filling"))),
+    (frozenset(("a", "an")), _BROUGHT, _read_posed, frozenset(("been",))),
     ("general", BEARS, read_bearer, IN_HAND),
     ("general", _HAS_ON, _read_holding, frozenset(("it", "them"))),
     ("general", _CONTAINS, _read_holding, _HAVING_WORDS),

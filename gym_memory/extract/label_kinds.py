@@ -29,11 +29,12 @@ _KINDS = re.compile(
     "|".join(f"(?P<{kind}>{words})" for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
                 r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
-                r"|(?:you|i)(?:'re|'m| are| am)(?: now)?(?: (?:here|in|at))?|where"),
+                r"|(?:you|i)(?:'re|'m| are| am)(?: (?:now|currently|located|standing)){0,2}"
+                r"(?: (?:here|in|at))?|where"),
         (EXITS, rf"(?:there (?:are|is) )?(?:(?!{_DIRECTION})[a-z]+ ){{0,2}}"
                 r"(?:exits?|paths|ways|ways? out)"
                 r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
-                r"|doors|neighbou?rs|[a-z]+ directions"
+                r"|doors|(?:connects?|connected|leads?) to|neighbou?rs|[a-z]+ directions"
                 r"|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
                 r"|(?:neighbou?ring|nearby|connected|adjacent|reachable|linked)"
                 r" (?:areas?|locations?|rooms?|places?)"),
@@ -42,7 +43,7 @@ _KINDS = re.compile(
                   r"|(?:(?:you|i)(?:'re|'m| are| am) |(?:agent|player) (?:is )?)?"
                   r"(?:now |currently )?(?:carrying|holding|wearing|wielding|using)"
                   r"(?: the following(?: \w+)?)?"
-                  r"|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield)"
+                  r"|(?:you|i) (?:now )?(?:have|carry|hold|wear|wield|possess|own)"
                   r"(?: the following(?: \w+)?)?"
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
                   r"(?: (?:items?|things?|objects?))?"
@@ -70,7 +71,8 @@ _KINDS = re.compile(
                r"|(?:that )?you (?:can )?see)){0,2}|here|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
-                 r"|(?:on|in|inside|under) (?:the|a|an) [\w' -]+|contents of [\w' -]+"),
+                 r"|(?:on|in|inside|under) (?:(?:the|a|an) [\w'-]+(?: [\w'-]+){0,3}|it)"
+                 r"|contents of [\w' -]+"),
     )), re.IGNORECASE,
 )  # fmt: skip
 _WORD_BOUNDARY = re.compile(r"[_.]|(?<=[a-z])(?=[A-Z])")

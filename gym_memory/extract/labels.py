@@ -57,13 +57,16 @@ _STATUS_PAIR = re.compile(
 )
 """One of several values in a line of status."""
 _RELATION_VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
-_EXPLANATION = re.compile(r"(?<=\w): [^()]*$")
-"""Explanation after the name of an item: *sword: sharp*."""
+_EXPLANATION = re.compile(r"(?<=\w\w)(?::| [-–—]) [^()]*$")
+"""Explanation after the name of an item: *sword: sharp*, *Ann - asleep*."""
+_EXPLAINING = (": ", " - ", " – ", " — ")
 _CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
 """Remark in brackets right after a name: *ghoul(8hp)*."""
 _COUNT_BEFORE = re.compile(r"(?:\d+ ?x|[a-zA-Z] -) (?=\w)")
 _COUNT_AFTER = re.compile(r"(?: x ?\d+| \(x ?\d+\)| ?: \d+)$")
 _ENDS_OF_COUNT = "0123456789)"
+_WAY_IN_BRACKETS = re.compile(r"[\[(](?P<way>\w+)[\])] (?=[A-Z])")
+"""Key of an exit before the name of the place: *[N] Gallery*."""
 _EXIT_TO_PLACE = re.compile(
     r"(?P<way>[\w -]+?)(?:,(?= to\b))?[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()"
     r"[ \t]*(?:to )?(?:the )?(?P<there>[^()]+)\)?"
@@ -76,6 +79,8 @@ _WAY_NOUN = re.compile(
     rf"(?:{STATE_WORD} )?(?:doors?|doorway|gate|stairs?|staircase|stairway|steps|ladder|path"
     r"|trail|ramp|rope|hatch|trapdoor|opening|hole)"
 )
+_DESCRIBED_WAY = re.compile(rf"(?:[a-z-]+ )?{_WAY_NOUN.pattern}(?:, .*)?")
+"""Way with its description, in lower case unlike the name of a place: *small door, locked*."""
 _NOT_PLACE = re.compile(rf"{STATE_WORD}|true|yes|{_WAY_NOUN.pattern}")
 """Words after an exit that do not name the place behind it: *up (stairs)*."""
 _STATE_HOLDING = re.compile(
@@ -83,10 +88,10 @@ _STATE_HOLDING = re.compile(
 )
 _DIRECTION_LETTERS = re.compile(r"[NSEWUD]{2,6}")
 _NAMED_EXITS = re.compile(
-    r"exit|path|way|area|location|room|place|\bgo\b|travel|move", re.IGNORECASE
+    r"exit|path|way|area|location|room|place|connect|lead|\bgo\b|travel|move", re.IGNORECASE
 )
 """Labels whose exits may have names of places; *cooking directions* is not one."""
-_PARTLY_CARRIED = re.compile(r"wear|wield|worn|using|equip", re.IGNORECASE)
+_PARTLY_CARRIED = re.compile(r"wear|wield|worn|using|equip|you now\b", re.IGNORECASE)
 """Labels of only some of the carried things."""
 _IN_PLACE = (" on the ", " in the ", " under the ", " inside the ")
 """Phrases for a fast test: an item that names the place of a thing has one of them."""
@@ -95,16 +100,16 @@ _WAY_TO_PLACE = re.compile(r"an? (?:way|path|exit|passage|road) (?:leading )?to 
 _SPACE = r"(?:(?<!\s)|(?<=and ))\s+"
 """White space from its first character on, so a long run is tried once."""
 _EXIT_SPLIT = re.compile(
-    rf"(?=[,|/;\s])(?:(?:,\s*(?:and |or )?|{_SPACE}(?:and|or)\s+)(?![^()]{{0,200}}+\))"
-    rf"|(?:{_SPACE})?[|/]\s*|;\s*)"
+    rf"(?=[,|/;·•\s])(?:(?:,\s*(?:and |or )?|{_SPACE}(?:and|or)\s+)(?![^()]{{0,200}}+\))"
+    rf"|(?:{_SPACE})?[|/·•]\s*|;\s*)"
 )
 """Boundary between exits; the characters ahead are a fast test."""
 _WAY_WORDS = "|".join((*DIRECTIONS, *SHORT_DIRECTIONS))
 _ONLY_WAYS = re.compile(rf"(?:\W*\b(?:{_WAY_WORDS})\b){{2,}}\W*", re.IGNORECASE)
 _BETWEEN_WAYS = re.compile(r"\W+")
 _ITEM_SPLIT = re.compile(
-    rf"(?=[,|;\s\d])(?:(?:,(?! (?:which|that) )\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}+\))"
-    rf"|(?:{_SPACE})?\|\s*|;\s*|(?:^|{_SPACE})\d{{1,2}}\)\s+)"
+    rf"(?=[,|;·•\s\d])(?:(?:,(?! (?:which|that) )\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}+\))"
+    rf"|(?:{_SPACE})?[|·•]\s*|;\s*|{_SPACE}\*\s+|(?:^|{_SPACE})\d{{1,2}}\)\s+)"
 )
 _ONE_ITEM = re.compile(
     r"An? [a-z-]+(?:, [a-z-]+)+(?:, | )[a-z-]+\.?$|[A-Z][\w' -]{1,40}: ?(?:An?|The) "
@@ -293,7 +298,8 @@ def _read_exits(
 @lru_cache(maxsize=4096)
 def _exit_of(text: str, names: bool) -> tuple[str, str]:
     """Return the exit that an item names and the place behind it; empty if unknown."""
-    text = _BRACKETED_STATE.sub("", text.rstrip(" .")).strip("[]()\"'")
+    text = _BRACKETED_STATE.sub("", text.rstrip(" ."))
+    text = _WAY_IN_BRACKETS.sub(r"\g<way>: ", text).strip("[]()\"'")
     arrow = _EXIT_TO_PLACE.fullmatch(text)
     word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
     means, _, last = clean_name(word).rpartition(" ")
@@ -306,7 +312,10 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
     if there in DIRECTIONS:  # Chapel (north)
         word, there = there, place_name(word)
     way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
-    if _WAY_NOUN.fullmatch(there) or ("(" in text and way not in DIRECTIONS):  # Town Hall (TH)
+    described = arrow is not None and _DESCRIBED_WAY.fullmatch(arrow["there"]) is not None
+    if (
+        described or _WAY_NOUN.fullmatch(there) or ("(" in text and way not in DIRECTIONS)
+    ):  # Town Hall (TH)
         there = ""
     if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
         return "", ""
@@ -346,7 +355,10 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
         begin = counted.end() if counted else 0
         whole = _unwrapped(part.text[begin:]).rstrip(" .,!").strip("\"'[]*").strip(" .,!")
         text = _COUNT_AFTER.sub("", whole) if whole[-1:] in _ENDS_OF_COUNT else whole
-        text, at = _EXPLANATION.sub("", text) if ": " in text else text, part.start + begin
+        text, at = (
+            _EXPLANATION.sub("", text) if has_any(text, _EXPLAINING) else text,
+            part.start + begin,
+        )
         if not text.lower().startswith("your "):
             found += [
                 Phrase(*phrase[:2], at + phrase.start, at + phrase.end)

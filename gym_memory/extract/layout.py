@@ -110,6 +110,8 @@ _SENTENCE_START = re.compile(r"(?:you|your|i|my|it|there)\b", re.IGNORECASE)
 """First word of a line that is a sentence, not an item."""
 _CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
 """Words after the name of an item whose contents are listed below it."""
+_COUNT_OF_LIST = re.compile(r" ?[\[(]\d+(?: ?/ ?\d+)?[\])]\s*$")
+"""Number of items after the heading of a list: *Inventory (2/10)*."""
 _IS_WAY = re.compile(rf"(?:{'|'.join((*DIRECTIONS, *SHORT_DIRECTIONS))})", re.IGNORECASE)
 _HOLDING = re.compile(r"(?:which )?(?:containing|contains|holding|holds) ")
 """Words before an inner item: *containing a pearl* below *a basket*."""
@@ -122,7 +124,8 @@ _LISTING = re.compile(
 """A sentence that heads a list."""
 _LISTING_STARTS = ("There are ", "Things ", "Objects ", "You see ", "Here ")
 _ONLY_A_THING = re.compile(
-    r"An?(?: (?![a-z'-]*[a-rt-z]s\b|is\b|was\b|here\b|\w+ed\b)[a-z][a-z'-]*){1,4}\."
+    r"An?(?: (?![a-z'-]*[a-rt-z]s\b|is\b|was\b|here\b|\w+ed\b)[a-z][a-z'-]*){1,4}"
+    r"(?:\.|(?: of [a-z]+)?(?: \([a-z ]+\))?)"
     r"|[A-Z][a-z'-]+(?: (?:the |of )?[A-Z][a-z'-]+){1,3}\."
 )
 """A line that only names a thing or a person: *A rusty key.*, *Sir Hugh.*"""
@@ -349,7 +352,7 @@ def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[Lab
         carried = _COUNTED.match(below) and kind_of_label(lines[at].group().strip()) == CARRIED
         if not carried:
             return at
-    name = lines[at].group().strip(" \t#*_=[]")
+    name = _COUNT_OF_LIST.sub("", lines[at].group()).strip(" \t#*_=[]")
     kind = kind_of_label(name)
     if kind in (PLACE, STATE):
         return at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gym_memory.extract.label_kinds import STATE, kind_of_label
-from gym_memory.extract.notes.words import SUPPORTER, kind_of_noun
+from gym_memory.extract.notes.words import ROOM, SUPPORTER, kind_of_noun
 from gym_memory.extract.rewriting import Rewriter, nothing
 
 __all__ = ["LINES", "STATUS_LINE"]
@@ -62,7 +62,7 @@ _COLUMNS = re.compile(r"(?<=[^\s:.,-]) {3,}(?=[A-Z$][\w ]{0,20}: ?\S)")
 """Gap in a line of status before a label."""
 STATUS_LINE = re.compile(r"^[ \t]*[\[<(]?[A-Z$][A-Za-z]{0,11}(?:: ?| )[$-]?\d[^\n]*$", re.MULTILINE)
 _OUTER_BRACKETS = re.compile(r"^[ \t]*[\[<(]|[\])>][ \t]*$")
-_COLUMN_GAP = re.compile(r"[ \t]*[|;][ \t]*|[ \t]{2,}")
+_COLUMN_GAP = re.compile(r"[ \t]*[|;·•][ \t]*|,[ \t]+|[ \t]{2,}")
 _NAMED_VALUE = re.compile(r"[A-Z$][\w ]{0,20}: ?[^\s:][^:]*")
 _COUNT = re.compile(
     r"(?P<label>[A-Z$][A-Za-z]{0,11})(?P<gap>: ?| )(?P<value>[$-]?\d[\w/%().]*)(?P<end> |$)"
@@ -73,9 +73,38 @@ _TITLE_OF_STATUS = re.compile(
     r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][A-Za-z]* \d|\d+/\d+[ \t]*(?:\n|$))"
 )
 """Place at the left of the first line, with counts at the right."""
+_LATER_STATUS = re.compile(
+    r"(?<=\n)[ \t]*(?P<open>\[)?(?P<place>[A-Z][\w',.& -]{1,40}?)(?: {3,}| *[|·•] *)"
+    r"(?P<counts>[^\n]{0,100}\d[^\n]{0,100}?)(?(open)\])[ \t]*$",
+    re.MULTILINE,
+)
+"""Place with counts in a later line: *[Cell 9 | Day 3, 06:40]*."""
+_ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
+_EXITS_AFTER_TITLE = re.compile(
+    r"^[^\w\n]{0,4}(?P<title>[A-Z](?:[\w',-]| (?=[\w-])){1,40})"
+    r"(?:[ \t]*[^\w\s.,][^\w\n.]{0,4}|[ \t]{2,5})"
+    r"(?:[Oo]bvious )?(?P<label>[Ee]xits?: ?[^\n]+)$",
+    re.MULTILINE,
+)
+"""Title with the exits in the same line: *-[ The Quay ]-  exits: N S*."""
+_CLOCK = re.compile(r"\d\d?:\d\d(?: ?[AaPp][Mm])?")
+_TELEGRAM = re.compile(
+    rf"\A(?P<title>[A-Z][\w' -]{{1,40}}?)\. (?P<prose>(?:[^.\n]{{1,60}}\. )?)"
+    rf"Exits? (?P<ways>(?i:{_ONE_WAY}(?:(?:,? and |[, /]+){_ONE_WAY})*))\."
+    r"(?: (?P<rest>[^.\n]+)\.)?\s*\Z"
+)
+"""Place, exits and things without verbs: *Ledge. Exits W. Rope, lamp.*"""
+_BARE_EXITS = re.compile(
+    rf"^Exits? (?P<ways>(?i:{_ONE_WAY}(?:(?:,? and |[, /]+){_ONE_WAY})*))\.?$", re.MULTILINE
+)
+_MAX_TELEGRAM_TITLE_WORDS = 4
+_NO_FRAGMENT = re.compile(
+    r"\b(?:you|it|is|are|the|here|nothing|no|not|this|there|in|on)\b", re.IGNORECASE
+)
+"""Words of sentences, which no list of names has."""
 _QUOTED_LINE = re.compile(r"^> (?=[*_]?[A-Z][^\n]*[.!?][*_]*$)", re.MULTILINE)
 _INVENTORY_CHANGE = re.compile(
-    r"^(?:\[\W\] ?|\W)?(?P<things>[\w',\d -]{2,60}?)"
+    r"(?:^|(?<=[.!?] )(?=[(\[]))(?:\[\W\] ?|\W)?(?P<things>[\w',\d -]{2,60}?)"
     r"(?: (?:is|are|was|were|has been|have been))? (?P<how>added to|removed from) "
     r"(?:your |my |the )?(?:inventory|(?:back)?pack|bag|pockets?)\W*$",
     re.MULTILINE,
@@ -102,7 +131,6 @@ _OWN_STATE = re.compile(
 _STATE_IN_BRACKETS = re.compile(
     r"\[(?<=\w \[)(?P<state>open|closed|shut|locked|unlocked|empty|lit|unlit|on|off|broken)\]"
 )
-_ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
 _TITLE_WITH_WAYS = re.compile(
     rf"^(?P<title>[A-Z][\w',. -]{{1,40}}?) \[ ?(?:exits?: ?)?(?P<ways>[NESWUD]{{2,6}}"
     rf"|{_ONE_WAY}(?:[, /]+{_ONE_WAY})*) ?\]$",
@@ -113,6 +141,19 @@ _WAYS_IN_BRACKETS = re.compile(
     rf"^\( ?(?P<ways>{_ONE_WAY}(?:[, /]+{_ONE_WAY})*) ?\)$", re.IGNORECASE | re.MULTILINE
 )
 """Exits alone in brackets: *( north )*."""
+_QUOTED_LINES = re.compile(r"\A(?:>[^\n]*(?:\n|\Z))+\Z")
+_QUOTE_MARK = re.compile(r"^> ?", re.MULTILINE)
+_TITLE_BEFORE_PROSE = re.compile(
+    r"\A(?P<title>[A-Z][\w'-]*(?: (?:of|the|in|on|at|and|[A-Z][\w'-]*)){0,5}) "
+    r"(?:-{2,3}|[–—]|::) (?=[A-Z][^\n]*[.!\]])"
+)
+"""Title before the description in the same line: *Broom Closet -- Dusty*."""
+_PAIRS_AT_END = re.compile(
+    r"(?<=[\w.!?\]])[ \t]+\[(?P<label>[a-zA-Z][a-zA-Z ]{0,20}(?:: ?| (?=\d)))"
+    r"(?P<value>[^\[\]\n]+)\](?=[ \t]*(?:\[|$))",
+    re.MULTILINE,
+)
+"""Pair in brackets at the end of a line: *Dusty. [exits: W] [hp 4/10]*."""
 _LABEL_AT_END = re.compile(
     r" \[(?<=[\w.!?] \[)(?P<pair>[A-Z][\w ]{0,20}: [^\[\]\n]+)\]\.?$", re.MULTILINE
 )
@@ -161,12 +202,21 @@ def _status(found: re.Match[str]) -> str:
     parts = []
     for part in _COLUMN_GAP.sub(_line_break, line).split("\n"):
         bare = part.strip()
-        counted = "".join(count[0] for count in _COUNT.finditer(bare)) == bare
-        if bare and not counted and not _NAMED_VALUE.fullmatch(bare):
+        if _CLOCK.fullmatch(bare):
+            part = f"Time: {bare}".ljust(len(part))
+        elif not _is_pair(bare):
             return found[0]
-        parts.append(_COUNT.sub(_count, part) if counted else part)
+        parts.append(_COUNT.sub(_count, part) if _is_counted(bare) else part)
     pairs = "\n".join(parts)
     return pairs.ljust(len(found[0])) if "\n" in pairs.strip() else found[0]
+
+
+def _is_counted(part: str) -> bool:
+    return "".join(count[0] for count in _COUNT.finditer(part)) == part
+
+
+def _is_pair(part: str) -> bool:
+    return _is_counted(part) or _NAMED_VALUE.fullmatch(part) is not None
 
 
 def _line_break(gap: re.Match[str]) -> str:
@@ -182,6 +232,38 @@ def _title_of_status(found: re.Match[str]) -> str:
     return f"{found['place']}\n---\n"
 
 
+def _unquoted(found: re.Match[str]) -> str:
+    """Return quoted lines without their marks if most are labels, not choices."""
+    lines = found[0].strip().split("\n")
+    labels = sum(": " in line for line in lines)
+    return _QUOTE_MARK.sub("", found[0]) if 2 * labels > len(lines) > 1 else found[0]
+
+
+def _pair_at_end(found: re.Match[str]) -> str:
+    label = found["label"].strip(": ")
+    return f"\n{label.capitalize()}: {found['value']}"
+
+
+def _later_status(found: re.Match[str]) -> str:
+    """Return a line of status below other lines as a title with counts below it."""
+    place, counts = found["place"], found["counts"]
+    parts = _COLUMN_GAP.split(counts)
+    numbered = place[-1].isdigit() and kind_of_noun(place.rstrip(" 0123456789").lower()) != ROOM
+    if numbered or not all(_is_pair(part) or _CLOCK.fullmatch(part) for part in parts):
+        return found[0]
+    return f"{place}\n---\n{counts}"
+
+
+def _telegram(found: re.Match[str]) -> str:
+    """Return a text without verbs as a title, exits and things."""
+    title, rest = found["title"], found["rest"] or ""
+    if len(title.split()) > _MAX_TELEGRAM_TITLE_WORDS or _NO_FRAGMENT.search(title):
+        return found[0]
+    lines = [f"# {title}", found["prose"].strip(), f"Exits: {found['ways']}"]
+    lines.append(rest if not rest or _NO_FRAGMENT.search(rest) else f"Items: {rest}")
+    return "\n".join(filter(None, lines))
+
+
 def _quoted_line(found: re.Match[str]) -> str:
     first = 0 if found.string.startswith("> ") else found.string.find("\n> ") + 1
     alone = first == found.start() and found.string.find("\n> ", found.end()) < 0
@@ -193,7 +275,8 @@ def _count_before(found: re.Match[str]) -> str:
 
 
 def _inventory_change(found: re.Match[str]) -> str:
-    return f"{'Gained' if found['how'] == 'added to' else 'Lost'}: {found['things']}"
+    begin = "" if found.start() == 0 or found.string[found.start() - 1] == "\n" else "\n"
+    return f"{begin}{'Gained' if found['how'] == 'added to' else 'Lost'}: {found['things']}"
 
 
 def _own_state(found: re.Match[str]) -> str:
@@ -220,6 +303,13 @@ def _attribute(found: re.Match[str]) -> str:
 
 
 LINES = Rewriter(
+    ("\n> ", [((), _QUOTED_LINES, _unquoted)]),
+    ("-- ", [((), _TITLE_BEFORE_PROSE, lambda found: f"{found['title']}\n")]),
+    ("— ", [((), _TITLE_BEFORE_PROSE, lambda found: f"{found['title']}\n")]),
+    (":: ", [((), _TITLE_BEFORE_PROSE, lambda found: f"{found['title']}\n")]),
+    ("xits: ", [((), _EXITS_AFTER_TITLE, lambda found: f"# {found['title']}\n{found['label']}")]),
+    (". Exit", [((), _TELEGRAM, _telegram)]),
+    ("\nExit", [((), _BARE_EXITS, lambda found: f"Exits: {found['ways']}")]),
     ("=", [((), _ATTRIBUTE, _attribute)]),
     ("in/on", [((), _IN_OR_ON, _in_or_on)]),
     ("{", [((), _PAIRS_IN_BRACES, lambda found: found["pairs"])]),
@@ -231,8 +321,9 @@ LINES = Rewriter(
     ("\n> ", [((), _QUOTED_LINE, _quoted_line)]),
     (" added to ", [((), _INVENTORY_CHANGE, _inventory_change)]),
     (" removed from ", [((), _INVENTORY_CHANGE, _inventory_change)]),
-    ("   ", [((), _TITLE_OF_STATUS, _title_of_status)]),
-    ("|", [((), _TITLE_OF_STATUS, _title_of_status)]),
+    ("   ", [((), _TITLE_OF_STATUS, _title_of_status), ((), _LATER_STATUS, _later_status)]),
+    ("|", [((), _TITLE_OF_STATUS, _title_of_status), ((), _LATER_STATUS, _later_status)]),
+    ("·", [((), _LATER_STATUS, _later_status)]),
     ("", [(tuple("0123456789"), STATUS_LINE, _status)]),
     ("(", [(("(id", "(ID", "(Id", "(#"), _ID, nothing)]),
     ("\n(", [((), _COUNT_OF_EQUALS, nothing)]),
@@ -249,6 +340,7 @@ LINES = Rewriter(
     (" [", [
         ((), _ROOM_NUMBER, nothing),
         ((), _TITLE_WITH_WAYS, _title_with_ways),
+        ((), _PAIRS_AT_END, _pair_at_end),
         ((), _LABEL_AT_END, lambda found: f"\n{found['pair']}"),
         ((), _STATE_IN_BRACKETS, lambda found: f"({found['state']})"),
         ((), _ITEMS_IN_BRACKETS, _bare_items),

@@ -71,15 +71,21 @@ def _dashes(found: re.Match[str]) -> str:
     return "-" * len(found[0])
 
 
-_PICTURE = re.compile(r"^[ \t]*[\u2600-\u27bf\U0001f300-\U0001faff]\ufe0f?[ \t]*", re.MULTILINE)
+_PICTURE = re.compile(
+    r"(?:^[ \t]*[\u2600-\u27bf\U0001f300-\U0001faff]|[\u2600-\u2793\U0001f300-\U0001faff])"
+    r"\ufe0f?[ \t]*",
+    re.MULTILINE,
+)
+_ARROW = re.compile("[\u2794\u2798-\u27af\u21d2]\ufe0f?")
 _GUILLEMETS = re.compile(r"^«[ \t]*(?P<title>[^«»\n]+?)[ \t]*»$", re.MULTILINE)
 _APOSTROPHE = re.compile(r"(?<=\w)’(?=\w)")
 SIGNS: Sequence[Rewrite] = (
     ((), _PICTURE, nothing),
+    ((), _ARROW, lambda found: "->"),
     (("’",), _APOSTROPHE, lambda found: "'"),
     (("»",), _GUILLEMETS, lambda found: f"<< {found['title']} >>"),
 )
-"""Rewrites for pictures at the start of a line, guillemets around it, and curved apostrophes."""
+"""Rewrites for pictures, arrows, guillemets around a line, and curved apostrophes."""
 MARKUP = Rewriter(
     ("\x1b", [((), _ESCAPE, nothing)]),
     ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),

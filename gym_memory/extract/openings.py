@@ -9,7 +9,7 @@ from gym_memory.extract.notes.words import CONTAINER, SUPPORTER, kind_of_noun
 from gym_memory.extract.placing import find_things, put_here, put_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME
-from gym_memory.extract.wording import SEE, STOP, THINGS, YOU
+from gym_memory.extract.wording import LETTER, SEE, STOP, THINGS, YOU
 from gym_memory.graph.schema import clean_name, head_noun
 
 __all__ = ["FINDS", "OPENS", "REVEALING", "REVEALS", "SEARCH_FINDS", "YOU_OPEN", "is_door"]
@@ -37,7 +37,7 @@ YOU_OPEN = re.compile(
     rf"{YOU} open (?P<thing>{ARTICLE} {NAME})(?: with {NAME})?, revealing (?P<items>[^.!?]+){STOP}"
 )
 OPENS = re.compile(
-    rf"(?:(?P<doing>[A-Z]\w+ing) )?(?P<thing>[Tt]he {NAME})"
+    rf"(?:(?P<doing>[A-Z]\w+ing) )?(?P<thing>[Tt]he (?:(?! and ){LETTER})+?)"
     rf"(?:(?: opens| \w+s open)(?:, revealing (?P<items>{THINGS})| with [^.!?]+)?"
     rf"| reveals (?P<more>{THINGS})){STOP}"
 )
@@ -48,7 +48,8 @@ REVEALS = re.compile(
 )
 """Sentence about contents that an opening reveals."""
 _MOVES_AWAY = re.compile(
-    r"(?:You|I|We|The|Your) .*\b(?:push|pull|drag|move|lift|shove|roll|slide|swing|turn)(?:s|e?d)? "
+    r"(?:You|I|We|The|Your|An?) "
+    r".*\b(?:push|pull|drag|move|lift|shove|roll|slide|swing|turn)(?:s|e?d)? "
     r".*(?:aside|away|back|side|corner|over|up|out|behind)\b"
 )
 """Sentence in which a thing is moved, so that it may uncover another."""

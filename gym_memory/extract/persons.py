@@ -40,10 +40,16 @@ BUSY = re.compile(
 )
 """People who are here, since they do something: *two guards are playing dice*."""
 ACTS = re.compile(
-    rf"(?P<people>An? (?:[\w'-]+ ){{0,3}}?[\w'-]+) (?!is\b|{LEADS})[a-z]{{2,}}s"
+    rf"(?P<people>[Aa]n? (?:[\w'-]+ ){{0,3}}?[\w'-]+) (?!is\b|{LEADS})[a-z]{{2,}}s"
     rf"(?: (?!and\b)[\w'-]+){{0,9}}{STOP}"
 )
 """A new person who acts here: *a guard stares at you*."""
+_NOTICES = re.compile(rf"\b{either('noticing')}(?: \w+)? you\b")
+"""Verb by which whoever acts is alive: *a cat watches you*."""
+_ELSEWHERE = re.compile(
+    r"\b(?:through|outside|elsewhere|somewhere|in the distance|from (?:above|below|beyond))\b"
+)
+"""Words by which whoever acts is not here: *a guard shouts through the door*."""
 _ORIGIN = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
 COMES = re.compile(
     rf"(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
@@ -74,6 +80,11 @@ BEARS = re.compile(
 _HOLDING = re.compile(
     rf",? (?:carrying|holding|wearing|clutching|gripping|wielding) (?P<items>{ARTICLE} .+)"
 )
+_BESIDES = re.compile(
+    r",? (?:along with|together with|as well as|accompanied by|and so (?:is|are)|as (?:is|are)) "
+    r"(?P<items>.+)"
+)
+"""Further things in a sentence about what is here: *a spade is here, along with a rake*."""
 _ON_BODY = re.compile(r" (?:on|in|at|around|over|under) (?:his|her|its|their) .*")
 IN_HAND = frozenset(phrases("in_hand"))
 BUSY_WORDS = frozenset(phrases("busy"))
@@ -154,7 +165,7 @@ def read_busy(draft: Scene, found: re.Match[str]) -> bool:
         known = all(names_person(phrase.name) for phrase in phrases)
     else:
         phrases = [Phrase(clean_name(people), (), *found.span("people"))]
-        known = names_person(people.partition(" ")[0].lower())
+        known = names_person(people.partition(" ")[0].lower()) or _is_somebody(people)
     if not phrases or not known:
         return False
     for phrase in phrases:
@@ -162,17 +173,32 @@ def read_busy(draft: Scene, found: re.Match[str]) -> bool:
     return True
 
 
+def _is_somebody(name: str) -> bool:
+    """True if a proper name is not one of a place, a thing or a time: *Old Meg*."""
+    noun = head_noun(name.lower())
+    return " " in name and not (
+        kind_of_noun(name.lower()) or is_passable(noun) or noun in INTANGIBLE
+    )
+
+
 def read_acting(draft: Scene, found: re.Match[str]) -> bool:
     """Read a new person who acts; return False for a thing, an arrival or a departure."""
-    if not names_person(found["people"]) or events_in(found.group()):
+    watches = _NOTICES.search(found.group(), found.end("people")) is not None
+    noun = head_noun(found["people"].lower())
+    alive = watches and noun not in INTANGIBLE and noun not in SUBSTANCES
+    elsewhere = _ELSEWHERE.search(found.group()) is not None
+    if elsewhere or not (alive or names_person(found["people"])) or events_in(found.group()):
         return False
     put_here(draft, found["people"], found.start("people"))
     return True
 
 
 def read_aside(draft: Scene, found: re.Match[str]) -> None:
-    """Read what a person here holds: *the butler is here, carrying a tray*."""
+    """Read what a person here holds, *carrying a tray*, or what else is here, *with a cat*."""
     aside = found.groupdict().get("aside")
+    besides = _BESIDES.match(aside) if aside else None
+    if besides is not None:
+        put_here(draft, besides["items"], found.start("aside") + besides.start("items"))
     held = _HOLDING.match(aside) if aside else None
     if held is not None and draft.topic:
         _add_held(draft, held["items"], found.start("aside") + held.start("items"), draft.topic)

@@ -14,9 +14,15 @@ from gym_memory.extract.label_kinds import PLACE, WITHIN
 from gym_memory.extract.layout import Layout
 from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_noun, verb_forms
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import NAME, has_any, is_name, place_name
+from gym_memory.extract.things import (
+    NAME,
+    has_any,
+    is_name,
+    is_place_name,
+    place_name,
+)
 from gym_memory.extract.titles import STATE_OF_PLACE, Title
-from gym_memory.extract.wording import ARE, YOU, either, phrases
+from gym_memory.extract.wording import ARE, LEADS, YOU, either, phrases
 from gym_memory.graph.schema import DIRECTIONS, head_noun
 
 __all__ = ["MOVED", "read_place"]
@@ -57,9 +63,11 @@ _ADVERBS = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|
 _ENTERED = re.compile(
     rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
-    r"(?:enter(?:ed)?(?: in(?:to)?)?|reach(?:ed)?(?! for | out | into )|arrived? (?:at|in|on)"
+    r"(?:enter(?:ed)?(?: in(?:to)?)?"
+    r"|reach(?:ed)?(?! for | out | into | down | up | across | toward)"
+    r"|arrived? (?:at|in|on)"
     r"|(?:return|teleport)(?:ed)? (?:in)?to"
-    r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back| \w+(?:ed|ing))?"
+    r"|(?:find|found) (?:your|my|our)sel(?:f|ves)(?: back| once more| again| \w+(?:ed|ing|ly))?"
     r" (?:in(?:side)?|within|at|on)"
     r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
     rf"|{_GO} out (?:in|at|on(?:to)?)"
@@ -79,21 +87,31 @@ _LEFT = re.compile(
 )
 _THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}|room \w+){_AFTER_NAME}")
 """Place in a description without a title: *this is the hall*."""
+_ROOM_IS = re.compile(
+    rf"The (?P<name>(?:[\w'-]+ ){{0,3}}?[\w'-]+) (?:is|are|has|holds|contains|smells|looks"
+    rf"|seems|stretches|extends|widens|narrows|{LEADS})\b"
+    r"(?! (?:open|ajar|closed|shut|(?:un)?locked|to the|not|no|visible|now)\b)"
+)
+"""Room that the first sentence of a description has as its subject: *the hallway is dusty*."""
 _FRAGMENT = re.compile(
     rf"(?:(?:In|At|Inside) )?(?P<name>(?:(?<=In )|(?:The|An?) |the |an? ){NAME})\.$"
 )
 """A first sentence that only names the place: *A narrow alley.*, *In the hall.*"""
+_POSES = either("poses")
 _INTO = re.compile(
     rf"{_YOU}(?:(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
     rf"(?: (?:your|my) way)?{_ADVERBS}(?: through (?:the|an?) {NAME})? (?:into|onto)"
-    rf"|{ARE}(?: now)? [a-z]+ (?:in|inside|within|at)) (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}"
+    rf"|{ARE}(?: now)? [a-z]+ (?:in|inside|within|at)|(?: \w+ly)? {_POSES} (?:in|inside|within|at))"
+    rf" (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}"
 )
-"""A place after any verb, valid only after a move."""
+"""A place after any verb, valid only after a move or in a first text."""
 _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
 """Answer that the agent arrives where it meant to go."""
 _FALLS = re.compile(r"\bYou (?:fall|plunge|tumble|plummet) (?:through|down) (?:the|an?) ")
+_LYING = re.compile(rf"{_YOU}(?:'re| are)? (?:a?wake|lie|lying|sit)\w*\b")
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*(?!-))\b"
+    r"|(?:(?!ground|[a-z]+(?:st|nd|rd|th) )[\w-]+ ){0,3}(?:floor|ground)$"
     r"|(?:dark(?:ness| place)?|rain|snow|drizzle|downpour|cold)$)",
     re.IGNORECASE,
 )
@@ -103,7 +121,7 @@ _FORMS = (
     (_BEING, frozenset(("are", "re", "am", "m", "stand", "wake", "awake", "awaken"))),
     (_CALLED, frozenset(("is",))),
     (_ENTERED, frozenset(phrases("entering"))),
-    (_INTO, frozenset(("into", "onto", "are", "re", "am", "m"))),
+    (_INTO, frozenset(("into", "onto", "are", "re", "am", "m", *phrases("poses")))),
 )
 """Forms of sentences that say where the agent is, each with words of which it needs one."""
 _BEFORE_YOU = re.compile(
@@ -112,6 +130,10 @@ _BEFORE_YOU = re.compile(
     r"|[A-Z][^.,;:!?]{3,80},? and(?: suddenly| then| now)?) (?=(?:you|we) )"
 )
 """Words before *you* that say when or how: *at last you reach the summit*."""
+_AS_YOU = re.compile(
+    r"(?:As|When|Once) (?=(?:you|we) (?:enter|reach|arrive|step|walk|come|go|climb)\b)"
+)
+"""Words before an arrival in a leading clause: *as you enter the granary, the door slams*."""
 _FIRST_WORDS = re.compile(
     r"You|I\b|I'|We|This|The current|Moved|Went|Trav|Telep|Walked|Returned|Enter|Arriv"
     r"|(?:The|An?) [\w' -]{2,40} (?:you|me|us) "
@@ -124,6 +146,8 @@ _CLOSED = re.compile(
 )
 """Words for what blocks a way temporarily."""
 _DARK = re.compile(r"\bdark(?:ness)?\b|pitch.black", re.IGNORECASE)
+_MAX_LATE_SENTENCES = 3
+"""Sentences of a first text that may name the place: *you wake up. The ward is empty*."""
 _MAX_FAILURE_CHARS = 160
 _GOES = re.compile(rf"{YOU} {_GO} (?:{'|'.join(DIRECTIONS)})[.!]", re.IGNORECASE)
 """A move that succeeds, after what the agent did first: *you go north*."""
@@ -159,9 +183,14 @@ def _heads_story(title: Title, sentences: Sequence[tuple[str, int]]) -> bool:
 
 def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
     """Read the place that a description without a title says *this* is; return False without."""
-    if not sentences or draft.is_look or not (draft.direction or not draft.room):
+    if not sentences or draft.is_look or (draft.room and not draft.is_move):
         return False
+    at = 0
     found = _THIS_IS.match(sentences[0][0])
+    while found is None and at < (_MAX_LATE_SENTENCES if draft.is_first else 1):
+        found = _match_room(draft, sentences[at][0]) if at < len(sentences) else None
+        at += found is None
+    at = at if found is not None else 0
     listed = " exit" in draft.text and " leading " in draft.text
     is_fragment = found is None and not listed
     if found is None and (draft.direction or listed):
@@ -170,10 +199,22 @@ def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> boo
     if found is None or not is_name(name) or not _may_be_room(found["name"]):
         return False
     is_room = name.startswith("room ") or kind_of_noun(name.partition(" of ")[0]) == ROOM
-    if not (is_room or (draft.direction and not is_fragment)):
+    if not (is_room or name == draft.destination or (draft.direction and not is_fragment)):
         return False
-    draft.arrive(name, sentences[0][1] + found.start("name"), sentences[0][1] + found.end("name"))
+    offset = sentences[at][1]
+    draft.arrive(name, offset + found.start("name"), offset + found.end("name"))
     return True
+
+
+def _match_room(draft: Scene, sentence: str) -> re.Match[str] | None:
+    """Match a first sentence that describes a room while the place is unknown."""
+    aim = draft.destination
+    found = _ROOM_IS.match(sentence) if draft.is_first or draft.direction or aim else None
+    name = found["name"].lower() if found is not None else ""
+    failed = not draft.is_first and _is_failure(sentence)
+    if not name or failed or (kind_of_noun(name) != ROOM and name != aim):
+        return None
+    return found
 
 
 def _read_label(draft: Scene, layout: Layout) -> bool:
@@ -181,7 +222,7 @@ def _read_label(draft: Scene, layout: Layout) -> bool:
     for labelled in layout.labels:
         if labelled.kind == PLACE and labelled.items:
             name = place_name(_unremarked(WITHIN.sub("", labelled.items[0].text.strip('"'))))
-            if is_name(name) and any(map(str.isalpha, name)):
+            if is_place_name(name) and any(map(str.isalpha, name)):
                 draft.arrive(name, *labelled.items[0].span)
                 return True
     return False
@@ -208,7 +249,9 @@ def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
             name = place_name(found["name"])
             if draft.room and " now " in sentence and _is_here(draft, name):
                 return True  # now on the bed, in the same room
-            if found.re is _INTO and not draft.is_move:
+            if _LYING.match(found[0]) and kind_of_noun(name) == SUPPORTER:
+                continue  # you wake in a bed
+            if found.re is _INTO and not (draft.is_move or draft.is_first):
                 continue
             if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):
                 continue  # at a shelf with things on it
@@ -269,7 +312,10 @@ def _unremarked(name: str) -> str:
 @lru_cache(maxsize=4096)
 def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
     """Return the matches of the forms in which a sentence says where the agent is."""
-    lead = _BEFORE_YOU.match(sentence) if has_any(sentence, (" you ", " we ")) else None
+    if not has_any(sentence, (" you ", " we ")):
+        lead = None
+    else:
+        lead = _AS_YOU.match(sentence) or _BEFORE_YOU.match(sentence)
     begin = lead.end() if lead is not None else 0
     if not (begin or _FIRST_WORDS.match(sentence)):
         return ()
@@ -318,7 +364,7 @@ def _acts_otherwise(sentences: Sequence[tuple[str, int]]) -> bool:
 def _is_place(draft: Scene, title: Title) -> bool:
     """True if a title names a place, by its form, the lines below, a move or a past visit."""
     name = place_name(title.name)
-    if not is_name(name):
+    if not is_place_name(name):
         return False
     if draft.is_look:
         return name == draft.room

@@ -62,11 +62,14 @@ POSSESSION = re.compile(
     r"|wallet|handbag|satchel|rucksack)"
 )
 _AFTER_HOLDER = re.compile(
-    r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite)"
+    r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|on|in|at"
+    r"|under|over|facing|between)"
     r" (?:the|an?|your) .*| \w+ enough\b.*| \w{3,}ing (?:the|an?|some|your) .*"
     rf"| to (?:the|your) (?:{COMPASS}|left|right)$"
 )
 """Words after a holder that say where it is or what it suits: *on a nail by the ladder*."""
+_HEAD = re.compile(r" (?:of|in|on|at|by|near|to|above|below|under|behind|beside|outside|inside) .*")
+"""Words after the head of the name of a place."""
 _VIEWS = ("distance", "background")
 """Nouns for a view, which holds no things."""
 _STEPS = (
@@ -114,15 +117,28 @@ def put_in(
     if not is_name(place) or place in _VIEWS or place in DIRECTIONS or immaterial:
         return
     itself = ROOM_ITSELF.fullmatch(place)
-    if itself is not None and (not itself["of"] or kind_of_noun(itself["of"]) == ROOM):
+    of = itself["of"] or "" if itself is not None else place
+    if _is_room_of(draft, of) or (itself is not None and (not of or kind_of_noun(of) == ROOM)):
         put_here(draft, text, start, bare=bare)
         return
+    if " side of " not in place:
+        place = of  # the left end of the table
     if POSSESSION.fullmatch(place):
         place = INVENTORY
     for phrase in find_things(draft, text, start, bare=bare):
         draft.place(phrase, relation_for(where), place)
         draft.describe(phrase)
         draft.outdate(place, "is", "empty")
+
+
+def _is_room_of(draft: Scene, place: str) -> bool:
+    """True if a name is short for the room of the agent: *the cell* in *Cell 9*."""
+    return (
+        place != draft.room
+        and place in draft.room.split()
+        and (kind_of_noun(place) == ROOM or _HEAD.sub("", draft.room).endswith(f" {place}"))
+        and not draft.graph.knows(place)
+    )
 
 
 def find_things(draft: Scene, text: str, start: int, *, bare: bool = False) -> Iterator[Phrase]:

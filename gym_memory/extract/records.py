@@ -50,6 +50,8 @@ _ADVICE_KEYS = re.compile(
     r"(?:hint|tip|task|goal|objective|quest|mission|instruction|example|rule)s?"
 )
 """Keys of advice and tasks, which state no facts."""
+_PLACES_KEYS = ("rooms", "locations", "places", "areas")
+"""Keys of several places, each with its exits and things."""
 _EXIT_KEYS = ("direction", "dir")
 """Keys of an exit whose value is its direction."""
 _DESTINATION_KEYS = ("to", "leads_to", "destination", "target")
@@ -333,6 +335,11 @@ def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> No
     if name is None and kind_of_label(label.text) == PLACE:
         name = fields.word(("title",))
         fields = _Fields([pair for pair in fields.pairs if pair[1] is not name])
+    if name is None and label.text in _PLACES_KEYS:
+        for key, value in fields.pairs:
+            own = value.pairs if isinstance(value, _Fields) else [(key, value)]
+            _write_attributes(label, _Fields([(_fixed("name", key), key), *own]), lines)
+        return
     if name is not None and label.text == "here" and fields.is_place:
         label = _fixed("location", label)
     if name is not None and label.text:
@@ -352,6 +359,8 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
         lines.append(_RecordLine(label, [there or way]))
         return
     name = None if label.text in _SELVES else fields.name
+    if label.text in _PLACES_KEYS:
+        name = name or fields.word(("id",))
     if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
         own = fields.name if label.text in _SELVES else name
         for key, value in fields.pairs:

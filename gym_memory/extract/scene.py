@@ -40,6 +40,8 @@ RELATIVE = "is seen"
 """Relation of a thing to its place relative to the agent, which holds until the next action."""
 _SEEN_BEFORE = Pattern(None, RELATIVE, None)
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
+_SECOND_PERSON = re.compile(r"(?:> ?)?(?:you|i) (?=[a-z])", re.IGNORECASE)
+"""Beginning of an action that is told as a sentence."""
 _BEFORE_AIM = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
 """Words of an action before the thing that it is about."""
 _GOING = re.compile(
@@ -58,6 +60,12 @@ def _intent(action: str) -> tuple[str | None, bool, bool]:
     return direction, moves, LOOKING.match(action) is not None
 
 
+@lru_cache(maxsize=1024)
+def command_of(action: str) -> str:
+    """Return an action as a command: *You take the key.* as *take the key*."""
+    return _SECOND_PERSON.sub("", action).rstrip(".!") if _SECOND_PERSON.match(action) else action
+
+
 class Scene(Draft):
     """A draft of the extraction of a text in general English.
 
@@ -70,13 +78,15 @@ class Scene(Draft):
 
     def __init__(self, action: str, graph: TemporalGraph, text: str = "", inventory: str = ""):
         super().__init__(graph)
-        self.action = action
+        self.action = action = command_of(action)
         self._text, self._inventory = text, inventory
         self.direction, self.is_move, self.is_look = _intent(action)
         self.arrived = False
         self.sentences = 0
         self.is_listed = False
         """True if the text lists the things here."""
+        self.is_first = not (action or self.room)
+        """True if the text is the first one, whose place is unknown."""
         self.event = action_event(action)
         """Event that the action causes; None for an action without one."""
         self._topic = ""

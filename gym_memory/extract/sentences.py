@@ -16,7 +16,7 @@ from gym_memory.extract.places import MOVED
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, WITH_ARTICLE, place_name
 from gym_memory.extract.ways import WAYS, is_passable, ways_in
-from gym_memory.extract.wording import LIE, ON_IN, phrases
+from gym_memory.extract.wording import BY, LIE, ON_IN, phrases
 from gym_memory.graph.schema import direction_in, head_noun
 
 __all__ = ["read_sentence"]
@@ -32,13 +32,16 @@ _BETWEEN_CLAUSES = re.compile(
     r"|, (?=to the \w+ (?:is|are|lies|you|there)\b)"
 )
 _SECOND_PLACE = re.compile(
-    rf", and (?:an?|the) [\w' -]{{1,30}} (?:is|are|{LIE}) (?:{ON_IN}|from|by|near) "
+    rf", and (?:(?:an?|the) [\w' -]{{1,30}} (?:is|are|{LIE}) (?:{ON_IN}|from|{BY}) "
+    rf"|(?:{ON_IN}|{BY}) (?:the|an?|it|them)\b(?: [\w' -]{{1,30}})? (?:is|are|{LIE}|you) )"
 )
 """Second clause that says where something is, so that no form covers both."""
 _JOINING = frozenset(("and", "but", "while", "with", "where"))
 """Words for a fast test: a sentence with several clauses has one of them or a semicolon."""
-_WAY_VERBS = {"descend": "down", "ascend": "up"}
-"""Direction of a way by its verb."""
+_IN_NAME = re.compile(r"[A-Z][a-z]+ (?!Exits?\b|Doors?\b)[A-Z]")
+"""Direction at the start of a name: *North Road*."""
+_WAY_WORDS = {"descend": "down", "ascend": "up", "below": "down", "above": "up"}
+"""Direction of a way by a verb or an adverb."""
 _OPINIONS = frozenset(
     (*(f for verb in phrases("opining") for f in verb_forms(verb)), *phrases("hearsay"))
 )
@@ -79,7 +82,7 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
     named = ways and draft.room and not draft.is_look and MOVED.match(sentence) is None
     for start, end in ways if named else ():
         way = sentence[start:end].lower().replace("-", "").rstrip("s")
-        way = _WAY_VERBS.get(way, way)
+        way = _WAY_WORDS.get(way, way)
         draft.has_exit(way, start, end)
         there = _BEHIND.match(sentence, end)
         name = place_name(there["place"]) if there is not None else ""
@@ -117,7 +120,7 @@ def _analyze(
         return (), (), ()
     denial = read_denial(sentence, words)
     if denial is not None:
-        return ways_in(lower, words), ((denial,),), ()
+        return _ways(sentence, lower, words), ((denial,),), ()
     denied = is_denied(lower)
     lead = _LEAD.match(sentence) if denied else None
     if lead is not None and not is_denied(lower[lead.end() :]):
@@ -130,7 +133,11 @@ def _analyze(
             clause = tuple(one for one in found if one[1] is read_state)
             return (), (clause,) if clause else _reasons(sentence), ()
         lost = not is_denied(_LOSING.sub("", lower))
-        return ways_in(lower, words), _reasons(sentence), events_in(sentence) if lost else ()
+        return (
+            _ways(sentence, lower, words),
+            _reasons(sentence),
+            events_in(sentence) if lost else (),
+        )
     contrast = "; " in lower or ", but " in lower  # no form covers two such clauses
     contrast = contrast or (", and " in lower and _SECOND_PLACE.search(lower) is not None)
     whole = () if contrast else _matches(sentence, words, 0, len(sentence))
@@ -150,11 +157,19 @@ def _analyze(
     events: Sequence[Event] = () if sure else events_in(sentence)
     if events and "but " in lower:
         events = _not_undone(events, lower)
-    ways = () if any(map(_moves, events)) else ways_in(lower, words)
+    ways = () if any(map(_moves, events)) else _ways(sentence, lower, words)
     if ways and _is_immaterial(lower):
         rest = _NEXT_CLAUSE.search(lower)
         ways = [way for way in ways if rest and way[0] > rest.start()]
     return ways, clauses, events
+
+
+def _ways(sentence: str, lower: str, words: Set[str]) -> Sequence[tuple[int, int]]:
+    """Return the spans of the ways of a sentence that are not in a name: *the South Road*."""
+    ways = ways_in(lower, words)
+    if sentence is lower or not any(sentence[way[0]].isupper() for way in ways):
+        return ways
+    return [way for way in ways if not _IN_NAME.match(sentence, way[0])]
 
 
 def _before_opinion(sentence: str) -> str:

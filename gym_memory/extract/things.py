@@ -10,21 +10,25 @@ from gym_memory.extract.notes.words import Phrase, singular, split_things
 from gym_memory.extract.wording import ON_IN, POSED, either
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "NAME", "NOTHING", "STATE_SYNONYMS"]
-__all__ += ["STATE_WORD", "VAGUE_END", "WITH_ARTICLE", "has_any", "is_name", "items_in"]
-__all__ += ["one_thing", "place_name", "things_in"]
+__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "NAME", "NOTHING", "POSSESSIVE"]
+__all__ += ["STATE_SYNONYMS"]
+__all__ += ["STATE_WORD", "VAGUE_END", "WITH_ARTICLE", "has_any", "holder_name", "is_name"]
+__all__ += ["is_place_name"]
+__all__ += ["items_in", "one_thing", "place_name", "things_in"]
 
 _MAX_NAME_WORDS = 6
+_MAX_PLACE_WORDS = 10
 _NO_NAMES = ("too", "a", "an", "the")
 """First words of what names nothing; a name has no article."""
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
-ARTICLE = (
-    r"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|[Tt]wo|[Tt]hree"
-    r"|(?i:several|various|quite a few)|\d[\w.]*)\b"
+_SEVERAL = (
+    r"(?:[Tt](?:wo|hree|en|welve)|[Ff](?:our|ive)|[Ss](?:ix|even|everal)|[Ee](?:ight|leven)|[Nn]ine"
+    r"|[Vv]arious)"
 )
+ARTICLE = rf"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|{_SEVERAL}|[Qq]uite a few|\d[\w.]*)\b"
 LOCATED = re.compile(
     rf"(?P<things>(?:(?!, \w{{3,}}ed ).)+?)(?: {POSED})? (?P<where>{ON_IN}) "
-    rf"(?P<place>(?:the|your|my|an?) {NAME}|it)(?:, \w+ing\b.*)?$"
+    rf"(?P<place>(?:the|your|my|an?|its|his|her|their) {NAME}|it)(?:, \w+ing\b.*)?$"
 )
 """Things and their place: *a mug on the table*."""
 WITH_ARTICLE = re.compile(rf"{ARTICLE} ")
@@ -34,7 +38,8 @@ STATE_SYNONYMS = {
 }  # fmt: skip
 _SEEMING = re.compile(r"what (?:appears?|looks?|seems?) (?:to be|like) ")
 _BETWEEN_THINGS = re.compile(
-    rf"(?:,? and |, )(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
+    r"(?:,? and |,? (?:along|together) with |,? as well as |, )"
+    r"(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
     rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}+\))"
 )
 _OF_PERSON = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?'s? [a-z]+")
@@ -68,7 +73,7 @@ _REMARK = re.compile(
     r"| (?:bound|tied|half-\w+|[a-z]{2,}(?!e)[a-z]ed) (?:up )?"
     r"(?:with|in|by|from|under|beneath|among|behind|over|on|to) .*"
     rf"| (?:\w+ly )?{POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
-    r"| at the (?:front|back|rear)$| as well$"
+    r"| at the (?:front|back|rear)$| as well$| left$| remaining$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
     r"| where .*|, where .*| and (?:next to|beside|near|above|below|behind|under) .*"
     r"|, and (?:next to|beside|near|above|below|behind|under) .*"
@@ -76,6 +81,7 @@ _REMARK = re.compile(
     r"| (?:through|across|along) (?:the|an?) .*"
     rf"|, (?:\w+ly )?(?:\w+ing|\w+ed|made|open) (?:{_AFTER_PARTICIPLE}|\w+ly)\b.*"
     r"|, \w+ly \w+(?:ing|ed)|, [^,]*,"
+    r"|, (?:both|all|each|none) .*"
     r"| attached|,|, as well as .*| as well as .*|, (?:on|in|to) .*| with .*"
     r"| (?:you|we|they|he|she)(?:'\w+| \w+)\b.*)$"
 )
@@ -83,16 +89,21 @@ _REMARK = re.compile(
 
 Each alternative begins with a blank or a comma itself, so that a search skips to those.
 """
+POSSESSIVE = re.compile(r"(?:your|my|our|his|her|its|their) ")
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
 """A name with a number, which needs no article: *ball3*."""
 _COUNT = re.compile(
-    r"(?:[Aa]n? (?:single|few|couple of)|(?i:quite) a few|\d+"
-    r"|(?:[Tt]wo|[Tt]hree|(?i:several|various))(?=.*s$)) (?=[^\W\d])"
+    r"(?:[Aa]n? (?:single|few|couple of|dozen(?: or so)?)|[Qq]uite a few|\d+"
+    rf"|{_SEVERAL}(?=.*(?:s|men|feet|teeth|mice|geese)$)) (?=[^\W\d])"
 )
 """A count, which is not part of the name, since it changes while the things stay."""
 END_OF = re.compile(r"(?:one|the|an|each|other|the other) (?:end|edge|tip) of (?:the|your|an?) ")
 """Words that name a part of the thing after them."""
+_CALLED = re.compile(
+    r" (?:named|called) (?P<name>[A-Z][\w'-]+(?: (?:(?:the|of|de) )?[A-Z][\w'-]+)*)"
+)
+"""Proper name of a person or a thing: *a dwarf named Brunna*."""
 _ONE_OF = re.compile(r"(?:one|another) of (?:the|these|those|your|his|her|their) (?=\w)")
 _ONE_OF_SEVERAL = re.compile(r"one (?:\w+(?:ed|ing)|with|at|by|on|in|for|to) ", re.IGNORECASE)
 """One of the things that were named before: *one with a view*."""
@@ -135,7 +146,7 @@ def items_in(text: str) -> Iterator[tuple[int, str]]:
     """Yield the items of an enumeration with their starts."""
     seeming = _SEEMING.match(text) if text.startswith("what ") else None
     begin = seeming.end() if seeming is not None else 0
-    several = "," in text or " and " in text
+    several = has_any(text, (",", " and ", " with ", " as well as "))
     cuts = [*(_BETWEEN_THINGS.finditer(text) if several else ())]
     if len(cuts) == 1 and _APPOSITION.match(text, cuts[0].end()) and cuts[0][0] == ", ":
         text, cuts = text[: cuts[0].start()], []  # a pit, the work of moles
@@ -168,6 +179,8 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     begin = first.end() if first is not None else 0
     if first is not None and first.lastgroup:
         states.append(first["state"].lower())
+    called = _CALLED.search(text, begin, end) if has_any(text, (" named ", " called ")) else None
+    begin = called.start("name") if called is not None else begin
     phrases = split_things(text[begin:end], begin)
     if len(phrases) != 1 or not is_name(phrases[0].name) or _ends_in_direction(phrases[0].name):
         return None
@@ -188,15 +201,25 @@ def has_any(text: str, parts: Iterable[str]) -> bool:
     return any(map(text.__contains__, parts))
 
 
+def is_place_name(name: str) -> bool:
+    """True if the words can name a place, which may have more words than a thing."""
+    return is_name(name, _MAX_PLACE_WORDS)
+
+
 @lru_cache(maxsize=4096)
-def is_name(name: str) -> bool:
-    """True if the words can name a thing or a place."""
+def is_name(name: str, most: int = _MAX_NAME_WORDS) -> bool:
+    """True if the words can name a thing, of at most so many words."""
     words = name.split()
-    if not 0 < len(words) <= _MAX_NAME_WORDS or words[0] in _NO_NAMES:
+    if not 0 < len(words) <= most or words[0] in _NO_NAMES:
         return False
     if "]" in name or "}" in name or "{" in name or '"' in name or " is " in name:
         return False
     return not (name.endswith(_VAGUE_ENDS) and VAGUE_END.search(name))
+
+
+def holder_name(text: str) -> str:
+    """Return the name of a thing that holds others, without an article or a possessive."""
+    return POSSESSIVE.sub("", clean_name(text), count=1)
 
 
 @lru_cache(maxsize=4096)

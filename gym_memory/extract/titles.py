@@ -31,9 +31,9 @@ class Title(NamedTuple):
 
 RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
 _FRAME = re.compile(
-    r"(?:={2,}|-=|\*\*|__|<<|#{1,4} |\[|-{2,}|~{2,}|[—–]+)[ \t]*"
+    r"(?:={2,}|=>|-=|\*\*|__|<<|#{1,6} |\[|-{2,}|~{2,}|[—–]+)[ \t]*"
     r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
-    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,4}|\]|-{2,}|~{2,}|[—–]+)"
+    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,6}|\]|-{2,}|~{2,}|[—–]+)"
 )
 """A name between marks, perhaps with a status after it."""
 _FRAME_MARKS = "=-*_<#[~—–"
@@ -84,7 +84,9 @@ _AFTER_HEAD = re.compile(
 _VERB = re.compile(rf"\b(?:is|are|was|were|has|have|you|your|{LEADS})\b", re.IGNORECASE)
 """Words by which a line with a full stop is a sentence."""
 _MAX_TITLE_CHARS = 100
-_MAX_TITLE_WORDS = 7
+_MAX_TITLE_WORDS = 10
+_MAX_HEADING_WORDS = 7
+"""Most words of a title that is not in title case."""
 _MAX_LOWER_CASE_WORDS = 3
 _SENTENCE_WORD = re.compile(
     r"(?:you|i|we|he|she|it|they|there|here|this|that|what|where|who|how|please|the|an?|some)\b"
@@ -144,7 +146,9 @@ def _may_stop(name: str, text: str, *, follows: bool) -> bool:
     words, with_exits = name.split(), " exit" in text
     if with_exits and all(map(_TITLE_WORD.match, words)):
         return True
-    if not follows or len(words) > (_MAX_TITLE_WORDS + 1 if with_exits else _MAX_LOWER_CASE_WORDS):
+    if not follows or len(words) > (
+        _MAX_HEADING_WORDS + 1 if with_exits else _MAX_LOWER_CASE_WORDS
+    ):
         return False
     return _names_room(name) and name[0].isupper() and _VERB.search(name) is None
 
@@ -170,11 +174,11 @@ def _is_heading(line: str) -> bool:
     """True if a line without title case may still be a name: *Forest path*."""
     words = line.split()
     if _PHRASE_START.match(line) and len(words) > 1:
-        return len(words) <= _MAX_TITLE_WORDS
+        return len(words) <= _MAX_HEADING_WORDS
     is_room = _names_room(line)
     talks = _SENTENCE_WORD.match(line) is not None and not is_room
     lower = [word for word in words if not _TITLE_WORD.match(word)]
-    few = len(words) <= _MAX_TITLE_WORDS and len(lower) < _MAX_LOWER_CASE_WORDS + is_room
+    few = len(words) <= _MAX_HEADING_WORDS and len(lower) < _MAX_LOWER_CASE_WORDS + is_room
     return few and not talks
 
 

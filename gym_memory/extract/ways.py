@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
 from gym_memory.core.text import word_set
 from gym_memory.extract.notes.words import ROOM, kind_of_noun
@@ -31,12 +31,15 @@ _WAY = re.compile(
 _PASSABLE = word_group("ways") | word_group("leading")
 """Nouns and verbs of which a text has one if it tells of a way."""
 _LIES = re.compile(
-    rf"(?:the|your|an?) (?:[\w-]+, )?(?P<place>{NAME}) (?:is|are|lies)(?: back| just| also)?"
-    rf"(?: to the| due)? (?P<way>{COMPASS})(?:ward)?(?=[,;.!]| and |$)"
+    rf"(?:the|your|an?) (?:[\w-]+, )?(?P<place>{NAME})(?: (?:is|are|lies))?"
+    r"(?: (?:back|just|also|outside|inside|off|away|directly|immediately)){0,2}"
+    rf"(?: to the| due)? (?P<way>{COMPASS}|above|below)(?:ward)?(?=[,;.!]| and |$)"
 )
 """A room beside this one: *the pantry is to the south*."""
 _RISING_VERB = re.compile(r"\b(?:go|goes|going|climbs?|climbing|heads?|heading)\b[\w ]*$")
 """Verbs before *up* or *down* that need not mean a way: *the price goes up*."""
+_UP_AND_DOWN = re.compile(r"\b(?:you|him|her|it|them|(?:jump|pac|bob|hop|bounc)\w*) up and $")
+"""Words before *down* that are an idiom with it: *she looks you up and down*."""
 _SLOPE = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
 """A slope whose exit is the compass direction: *the path goes up to the north*."""
 _STEPS = re.compile(r"\b(?:stair(?:s|case|way)|steps|ladder|ramp|scramble|slide|chute)\b")
@@ -63,6 +66,7 @@ _DIRECTION_WORDS = frozenset(
     for ending in ("", "s", "ward", "wards", "ern")
 ) | {"descend", "descends", "ascend", "ascends"}
 """Words for a fast test: a sentence that names a way has one of them."""
+_VERTICAL = frozenset(("above", "below"))
 _INSTRUCTION_OR_DISTANCE = re.compile(r"\btype\b(?! of)|\d steps?\b")
 """Instructions, whose directions are commands, and distances in steps."""
 
@@ -75,40 +79,54 @@ def is_passable(text: str) -> bool:
 def ways_in(sentence: str, words: Set[str]) -> Sequence[tuple[int, int]]:
     """Return the spans of the exits that a sentence in lower case, with its words, names."""
     if _DIRECTION_WORDS.isdisjoint(words):
-        return ()
+        return () if _VERTICAL.isdisjoint(words) else _rooms_beside(sentence)
     if _PASSABLE.isdisjoint(words):
-        return () if BARRED.search(sentence) else _rooms_beside(sentence)
+        return _rooms_beside(sentence)
     if sentence.startswith(
         ("you try", "you want", "you attempt")
     ) or _INSTRUCTION_OR_DISTANCE.search(sentence):
         return ()
-    begin = 0
     ways: list[tuple[int, int]] = []
-    for cut in [*_BETWEEN_CLAUSES.finditer(sentence), None]:
-        end = cut.start() if cut else len(sentence)
+    for begin, end in _clauses(sentence):
         aside = sentence.startswith(_RELATIVES, begin) and not is_passable(sentence[begin:end])
         if BARRED.search(sentence, begin, end):
             if _OF_LAST_WAY.match(sentence, begin):  # a door to the west, which is nailed shut
                 del ways[-1:]
         elif not aside:  # the peak, which looms to the east
-            ways += [
-                found.span(found.lastgroup or 0)
-                for found in _WAY.finditer(sentence, begin, end)
-                if not (found["steep"] and _only_rises(sentence, begin, found.start("steep"), end))
-            ]
-        begin = end
+            for found in _WAY.finditer(sentence, begin, end):
+                at = found.start("steep")
+                if at < 0 or not _only_rises(sentence, begin, at, end):
+                    ways.append(found.span(found.lastgroup or 0))
     return ways
 
 
 def _rooms_beside(sentence: str) -> Sequence[tuple[int, int]]:
     """Return where a sentence in lower case says in which directions rooms are."""
-    lying = _LIES.finditer(sentence) if has_any(sentence, (" is ", " are ", " lies ")) else ()
+    if not has_any(sentence, (" is ", " are ", " lies ")):
+        return ()
+    lying = (
+        found
+        for begin, end in _clauses(sentence)
+        if not BARRED.search(sentence, begin, end)
+        for found in _LIES.finditer(sentence, begin, end)
+    )
     return [found.span("way") for found in lying if kind_of_noun(found["place"]) == ROOM]
+
+
+def _clauses(sentence: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each clause, which begins with its conjunction."""
+    begin = 0
+    for cut in _BETWEEN_CLAUSES.finditer(sentence):
+        yield begin, cut.start()
+        begin = cut.start()
+    yield begin, len(sentence)
 
 
 def _only_rises(sentence: str, begin: int, at: int, end: int) -> bool:
     """True if what goes up or down in a clause is not a way: *the curtain goes up*."""
     if _SLOPE.match(sentence, at, end):
         return not _STEPS.search(sentence, begin, at)
+    if _UP_AND_DOWN.search(sentence, begin, at):
+        return True
     rises = _RISING_VERB.search(sentence, begin, at) is not None
     return rises and not _WAY_NOUN.search(sentence, begin, end)

@@ -3,27 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from gym_memory.core.records import Step, Task, Triple
-from gym_memory.extract import get_extractor
-from gym_memory.extract.draft import apply
-from gym_memory.graph import TemporalGraph
-from gym_memory.graph.schema import direction_of
+from reading import changes
 
 HUT = "you|is in|hut"
-
-
-def changes(known: str, action: str, text: str) -> set[str]:
-    """Return the facts that a step adds, and those that it ends with a minus; no ways taken."""
-    graph = TemporalGraph()
-    for fact in filter(None, known.split("; ")):
-        graph.add(Triple(*fact.split("|")), 0)
-    before = set(graph.live())
-    found = get_extractor("plain").extract(Step(1, text, action), graph, Task("", ""))
-    apply(found, graph, 1)
-    after = set(graph.live())
-    changed = {"|".join(fact) for fact in after - before if not direction_of(fact.relation)}
-    return changed | {f"-{'|'.join(fact)}" for fact in before - after}
 
 
 @pytest.mark.parametrize(

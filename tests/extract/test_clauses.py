@@ -1,0 +1,118 @@
+"""Clauses of prose: further things, places without titles, states, comings and goings, answers."""
+
+from __future__ import annotations
+
+import pytest
+from reading import changes, read
+
+from gym_memory.extract.events import events_in
+
+NOOK = "you|is in|nook"
+
+
+@pytest.mark.parametrize(
+    ("known", "action", "text", "facts"),
+    [
+        (NOOK, "", "There are six pewter spoons here.", "pewter spoons|is in|nook"),
+        (NOOK, "", "There is a dozen or so nails here.", "nails|is in|nook"),
+        (NOOK, "", "An anvil is here, along with a pair of tongs and a bucket (empty).",
+         "anvil|is in|nook; pair of tongs|is in|nook; bucket|is in|nook; bucket|is|empty"),
+        (NOOK, "", "There is a wicker cage, and a finch inside it.",
+         "wicker cage|is in|nook; finch|is in|wicker cage"),
+        (NOOK, "", "By the loom there is a stool, and on the stool are a shuttle and a comb.",
+         "stool|is in|nook; shuttle|is on|stool; comb|is on|stool"),
+        (NOOK, "", "In the corner sits a tinker, and a copper pan hangs above the fire.",
+         "tinker|is in|nook; copper pan|is in|nook"),
+        (NOOK, "", "Opposite you stands a scribe.", "scribe|is in|nook"),
+        (NOOK, "", "Chained to a ring is a mastiff.", "mastiff|is on|ring"),
+        (NOOK, "", "A skiff has been hauled up the shingle.", "skiff|is in|nook"),
+        (NOOK, "", "A goat stares at you from a ledge.", "goat|is in|nook"),
+        (NOOK, "", "A chill follows you.", ""),
+        (NOOK, "", "A woman shouts through the wall.", ""),
+        (NOOK, "", "By the fire, a potter named Ilsa turns a bowl.", "ilsa|is in|nook"),
+        (NOOK, "", "Blind Harry is tuning a fiddle.", "blind harry|is in|nook"),
+        (NOOK, "", "The dairyman is asleep in his cart.", "dairyman|is in|cart"),
+        (NOOK, "", "An awl is in a slot in the bench.", "awl|is in|slot"),
+        (NOOK, "", "The garden is back outside to the west.", "nook|has exit|west"),
+        (NOOK, "", "There is nothing to the east; the kitchen lies to the south.",
+         "nook|has exit|south"),
+        (NOOK, "", "The cellar is directly below.", "nook|has exit|down"),
+        (NOOK, "", "You think of the North Road, which leads to the sea.", ""),
+        (NOOK, "", "A tavern stands on the South Road.", "tavern|is on|south road"),
+        ("", "", "The hallway is narrow and damp.", "you|is in|hallway"),
+        ("", "", "You wake in a bunk. The cabin is cold.", "you|is in|cabin; cabin|is|cold"),
+        ("", "", "You crouch in a ditch behind the mill.", "you|is in|ditch"),
+        (NOOK, "", "You crouch in a corner.", ""),
+        (NOOK, "go passage", "The passage stretches away into the dark.",
+         "you|is in|passage; -" + NOOK),
+        (NOOK, "leave", "As you enter the smithy, sparks fly up.", "you|is in|smithy; -" + NOOK),
+        (NOOK, "out", "You leave the nook and find yourself once more in the yard.",
+         "you|is in|yard; -" + NOOK),
+        ("you|is in|cell 7", "", "The cell holds a pallet.", "pallet|is in|cell 7"),
+        (NOOK, "", "The hatch has been left ajar.", "hatch|is|open"),
+        (NOOK, "", "The bolt snaps and the front door swings open.", "front door|is|open"),
+        (NOOK, "", "The organ coughs to life.", "organ|is|on"),
+        (f"{NOOK}; pike|is in|inventory", "", "The pike clatters to the ground.",
+         "pike|is in|nook; -pike|is in|inventory"),
+        (f"{NOOK}; stoat|is in|nook", "", "The stoat squeals and flees down the stairs.",
+         "-stoat|is in|nook"),
+        (f"{NOOK}; stoat|is in|nook", "", "A page steps in.", "page|is in|nook"),
+        ("", "", "You have a cutlass.", "cutlass|is in|inventory"),
+        ("", "", "You have a sword and nothing else.", "sword|is in|inventory"),
+        ("", "", "You have a plan. You have a brother. You have a chance to win.", ""),
+        ("", "", "You have 2 lives left.", ""),
+        (NOOK, "", "A cooler sits squarely in the corner.", "cooler|is in|nook"),
+        (NOOK, "", "There is a dial on its lid.", "dial|is on|lid"),
+        (NOOK, "", "There are two looms, both idle.", "looms|is in|nook"),
+        (NOOK, "", "A warden looks you up and down.", ""),
+        (NOOK, "", "Steps lead up and down.", "nook|has exit|up; nook|has exit|down"),
+        (NOOK, "", "The bakery is north, the workshop east.",
+         "nook|has exit|north; nook|has exit|east"),
+        (NOOK, "", "A slab swings aside to reveal an ivory rod.", "ivory rod|is in|nook"),
+        (f"{NOOK}; eel|is in|nook", "", "The eel leaps into the vat.",
+         "eel|is in|vat; -eel|is in|nook"),
+        (f"{NOOK}; torch|is in|inventory", "", "Ulf sets the torch on fire.", ""),
+        (NOOK, "untie punt", "You untie the punt, and it starts to float away.", ""),
+        (NOOK, "", "You give the door a hard push and it groans.", ""),
+    ],
+)  # fmt: skip
+def test_clause_gives_its_facts(known: str, action: str, text: str, facts: str) -> None:
+    assert changes(known, action, text) == set(filter(None, facts.split("; ")))
+
+
+@pytest.mark.parametrize(
+    ("known", "action", "text", "facts"),
+    [
+        ("brass gong|is in|nook", "take gong", "Gong taken.",
+         "brass gong|is in|inventory; -brass gong|is in|nook"),
+        ("brass gong|is in|nook", "take gong", "Got the gong.",
+         "brass gong|is in|inventory; -brass gong|is in|nook"),
+        ("brass gong|is in|nook", "take gong", "You heft the gong.",
+         "brass gong|is in|inventory; -brass gong|is in|nook"),
+        ("brass gong|is in|nook", "take gong", "You admire the gong.", ""),
+        ("brass gong|is in|nook", "take gong", "take gong", ""),
+        ("gong|is in|nook", "take gong and mallet", "gong: Got it.",
+         "gong|is in|inventory; -gong|is in|nook"),
+        ("token|is in|inventory", "put token in slot", "The token slides in with a soft click.",
+         "token|is in|slot; -token|is in|inventory"),
+        ("cloak|is in|nook", "wear cloak", "You pull on the cloak.",
+         "cloak|is in|inventory; -cloak|is in|nook"),
+        ("chest|is in|nook", "take pic", "Okay, you now have the picture.",
+         "picture|is in|inventory"),
+        ("chest|is in|nook; chest|is|open", "close chest", "You let the lid drop shut.",
+         "chest|is|closed; -chest|is|open"),
+        ("gate|is|locked", "unlock gate", "With a scrape the key turns in the gate's lock.",
+         "gate|is|unlocked; -gate|is|locked"),
+    ],
+)  # fmt: skip
+def test_answer_performs_the_action(known: str, action: str, text: str, facts: str) -> None:
+    assert changes(f"{NOOK}; {known}", action, text) == set(filter(None, facts.split("; ")))
+
+
+def test_command_in_the_second_person_is_a_command() -> None:
+    _, facts = read("Okay.", "You take the gong.", f"{NOOK}; gong|is in|nook")
+    assert "gong|is in|inventory" in facts
+
+
+def test_clause_may_end_with_its_verb() -> None:
+    assert events_in("At last the coach stops and the driver calls out, here we are") == ()

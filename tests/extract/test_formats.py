@@ -1,0 +1,62 @@
+"""Formats of text: titles, lines of status, exits, lists, records and telegrams."""
+
+from __future__ import annotations
+
+import pytest
+from reading import changes
+
+NOOK = "you|is in|nook"
+
+
+@pytest.mark.parametrize(
+    ("known", "action", "text", "facts"),
+    [
+        ("", "", "The Upper Gallery of the Old Royal Weather Station\nRain drums. A bench is here.",
+         "you|is in|upper gallery of old royal weather station; "
+         "bench|is in|upper gallery of old royal weather station"),
+        ("", "", "##### Salt Pier 🌊\n\nGulls cry overhead.", "you|is in|salt pier"),
+        ("", "", "=> Drone Bay\nExits: aft", "you|is in|drone bay; drone bay|has exit|aft"),
+        ("", "", "-[ Tin Market ]-  exits: N W\nAn oak cask (sealed)",
+         "you|is in|tin market; tin market|has exit|north; tin market|has exit|west; "
+         "oak cask|is in|tin market"),
+        ("", "", "Sail Loft -- Dust everywhere. [exits: SE] [items: awl, bale] [hp 3/9]",
+         "you|is in|sail loft; sail loft|has exit|southeast; awl|is in|sail loft; "
+         "bale|is in|sail loft; hp|is|3/9"),
+        ("", "", "Ledge of slate. Exits N, W. Goat horn, twine.",
+         "you|is in|ledge of slate; ledge of slate|has exit|north; ledge of slate|has exit|west; "
+         "goat horn|is in|ledge of slate; twine|is in|ledge of slate"),
+        ("", "", "A kettle hums.\nYou are carrying: a spoon\n[Cabin 4 | Day 2, 09:15 | Thirst 7]",
+         "you|is in|cabin 4; spoon|is in|inventory; day|is|2; time|is|09:15; thirst|is|7"),
+        (NOOK, "", "It rains.\n[Alarm 4 | Day 2]", "alarm|is|4; day|is|2"),
+        ("", "", "> You are currently in: Boathouse\n> You can see: oar, lead weight\n"
+         "> You can go: slipway",
+         "you|is in|boathouse; oar|is in|boathouse; lead weight|is in|boathouse; "
+         "boathouse|has exit|slipway"),
+        ("", "", "PLACE: Mint\nEXITS: [E] Assay Hall, [D] Vault\nOBJECTS: * steel die * gold leaf",
+         "you|is in|mint; mint|has exit|east; mint|has exit|down; steel die|is in|mint; "
+         "gold leaf|is in|mint; assay hall|is seen east of|mint; vault|is seen down of|mint"),
+        ("", "", "**Barn**\n*Exits:* up (ladder), west (low hatch, bolted)",
+         "you|is in|barn; barn|has exit|up; barn|has exit|west"),
+        ("", "", "**Paths:** `up` to Nest · `down` to Root\n\n# Bough",
+         "you|is in|bough; bough|has exit|up; bough|has exit|down; nest|is seen up of|bough; "
+         "root|is seen down of|bough"),
+        ("", "", '{"location": "Dairy", "rooms": [{"id": "dairy", "exits": ["east"]}, '
+         '{"id": "byre", "exits": ["west"], "objects": ["pail"]}]}',
+         "you|is in|dairy; dairy|has exit|east; byre|has exit|west; pail|is in|byre"),
+        ("", "", '{"rooms": {"byre": {"exits": ["west"], "items": ["pail"]}}}',
+         "byre|has exit|west; pail|is in|byre"),
+        ("", "", "🛖 Tool Shed\nYou see 🪑 stool, 🔔 bell (broken), key on the shelf.\n"
+         "➡️ Exits: lawn",
+         "you|is in|tool shed; tool shed|has exit|lawn; stool|is in|tool shed; "
+         "bell|is in|tool shed; bell|is|broken; key|is on|shelf"),
+        (NOOK, "", "INVENTORY (2/8)\n 1. Brass Ring\n 2. Fig x3",
+         "brass ring|is in|inventory; fig|is in|inventory"),
+        (NOOK, "", "CONNECTS TO: Weir, Ford", "nook|has exit|weir; nook|has exit|ford"),
+        (NOOK, "search", "You grope about. (Candle added to inventory.)",
+         "candle|is in|inventory"),
+        (NOOK, "open crate", "You open the crate. In it: a brush, a mop.",
+         "crate|is|open; brush|is in|crate; mop|is in|crate"),
+    ],
+)  # fmt: skip
+def test_format_gives_its_facts(known: str, action: str, text: str, facts: str) -> None:
+    assert changes(known, action, text) == set(filter(None, facts.split("; ")))
