@@ -199,6 +199,8 @@ def _status(found: re.Match[str]) -> str:
     line = found[0]
     if line.lstrip()[0] in "[<(":
         line = _OUTER_BRACKETS.sub(lambda bracket: " " * len(bracket[0]), line).rstrip()
+    if ", " in line and line.count(":") > line.count(", "):
+        return found[0]  # labels, which need no lines of their own
     parts = []
     for part in _COLUMN_GAP.sub(_line_break, line).split("\n"):
         bare = part.strip()

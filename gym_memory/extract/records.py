@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gym_memory.extract.label_kinds import CARRIED, EXITS, HERE, PLACE, STATE, kind_of_label
@@ -26,7 +26,7 @@ RECORD_LEAD = re.compile(
 _ELEMENT = re.compile(
     r"<(?P<close>/)?(?P<tag>[a-zA-Z][\w-]*)(?P<more>[^<>]*?)(?P<empty>/)?>|(?P<text>[^<>]+)"
 )
-_ATTRIBUTE = re.compile(r"[\w-]+=[\"'](?P<value>[^\"'<>]*)[\"']")
+_ATTRIBUTE = re.compile(r"(?P<key>[\w-]+)=[\"'](?P<value>[^\"'<>]*)[\"']")
 _SENTENCE_END = (".", "!", "?")
 _ANONYMOUS_KEYS = ("", "id")
 """Keys whose values name nothing."""
@@ -477,37 +477,67 @@ def _fixed(text: str, near: _Word) -> _Word:
 # XML
 
 
+class _Tag(NamedTuple):
+    """An open tag, the label of its content, and the state of what the content names."""
+
+    name: _Word
+    label: _Word
+    state: _Word | None
+
+
 def _xml_lines(text: str) -> list[_RecordLine]:
     """Return contents and attributes below their tags, and sentences; [] for other text."""
     lines: list[_RecordLine] = []
-    opened: list[_Word] = []
+    opened: list[_Tag] = []
     for found in _ELEMENT.finditer(text):
         words = (found["text"] or "").strip()
         if found["text"] is None and not found["close"]:
             tag = _at(found["tag"], found.start("tag"))
-            label = tag
-            if opened and kind_of_label(opened[-1].text) in (CARRIED, HERE):
-                label = opened[-1] if kind_of_label(tag.text) in (HERE, STATE) else tag
-            values = [
-                _at(a["value"], found.start("more") + a.start("value"))
+            given = {
+                a["key"]: _at(a["value"], found.start("more") + a.start("value"))
                 for a in _ATTRIBUTE.finditer(found["more"])
-            ]
-            if values:
-                lines.append(_RecordLine(label, values[:1]))
+            }
+            way, state = _first(given, _EXIT_KEYS), _first(given, _STATUS_KEYS)
+            label = _tag_label(tag, opened) if way is None else way
+            named = [word for word in given.values() if word not in (way, state)]
+            if named:
+                lines.append(_RecordLine(label, named[:1]))
+            elif way is not None and found["empty"]:
+                lines.append(_RecordLine(_fixed("exits", way), [way]))
+            if named and state is not None:
+                lines.append(_RecordLine(_state_sentence(named[0], state), []))
             if not found["empty"]:
-                opened.append(tag)
+                opened.append(_Tag(tag, label, state))
         elif found["close"]:
-            if not opened or opened.pop().text != found["tag"]:
+            if not opened or opened.pop().name.text != found["tag"]:
                 return []
         elif words:
             start = found.start() + found["text"].index(words)
             if words.endswith(_SENTENCE_END) and (opened or "\n" in text[found.start() : start]):
                 lines.append(_RecordLine(_at(words, start), []))
             elif opened:
-                lines.append(_RecordLine(opened[-1], [_at(words, start)]))
+                lines.append(_RecordLine(opened[-1].label, [_at(words, start)]))
+                if opened[-1].state is not None:
+                    sentence = _state_sentence(_at(words, start), opened[-1].state)
+                    lines.append(_RecordLine(sentence, []))
             else:
                 return []  # prose with tags
     return [] if opened else lines
+
+
+def _first(given: Mapping[str, _Word], keys: Sequence[str]) -> _Word | None:
+    return next((given[key] for key in keys if key in given), None)
+
+
+def _tag_label(tag: _Word, opened: Sequence[_Tag]) -> _Word:
+    """Return the label of a tag: that of the list or the place around it, or its own name."""
+    outer = opened[-1].name if opened else _NO_WORD
+    kind = kind_of_label(outer.text)
+    if kind == PLACE and tag.text in ("name", "title"):
+        return outer
+    if kind in (CARRIED, HERE) and kind_of_label(tag.text) in (HERE, STATE):
+        return outer
+    return tag
 
 
 def _at(text: str, start: int) -> _Word:

@@ -23,9 +23,9 @@ _NO_NAMES = ("too", "a", "an", "the")
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 _SEVERAL = (
     r"(?:[Tt](?:wo|hree|en|welve)|[Ff](?:our|ive)|[Ss](?:ix|even|everal)|[Ee](?:ight|leven)|[Nn]ine"
-    r"|[Vv]arious)"
+    r"|(?i:various))"
 )
-ARTICLE = rf"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|{_SEVERAL}|[Qq]uite a few|\d[\w.]*)\b"
+ARTICLE = rf"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|{_SEVERAL}|(?i:quite a few)|\d[\w.]*)\b"
 LOCATED = re.compile(
     rf"(?P<things>(?:(?!, \w{{3,}}ed ).)+?)(?: {POSED})? (?P<where>{ON_IN}) "
     rf"(?P<place>(?:the|your|my|an?|its|his|her|their) {NAME}|it)(?:, \w+ing\b.*)?$"
@@ -94,7 +94,7 @@ _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
 """A name with a number, which needs no article: *ball3*."""
 _COUNT = re.compile(
-    r"(?:[Aa]n? (?:single|few|couple of|dozen(?: or so)?)|[Qq]uite a few|\d+"
+    r"(?:[Aa]n? (?:single|few|couple of|dozen(?: or so)?)|(?i:quite a few)|\d+"
     rf"|{_SEVERAL}(?=.*(?:s|men|feet|teeth|mice|geese)$)) (?=[^\W\d])"
 )
 """A count, which is not part of the name, since it changes while the things stay."""

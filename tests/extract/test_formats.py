@@ -45,6 +45,10 @@ NOOK = "you|is in|nook"
          "you|is in|dairy; dairy|has exit|east; byre|has exit|west; pail|is in|byre"),
         ("", "", '{"rooms": {"byre": {"exits": ["west"], "items": ["pail"]}}}',
          "byre|has exit|west; pail|is in|byre"),
+        ("", "", "<room><name>Vestry</name><exits><exit dir='up'>Belfry</exit><exit dir='south'/>"
+         "</exits><items><item>cope</item><item state='lit'>taper</item></items></room>",
+         "you|is in|vestry; vestry|has exit|up; belfry|is seen up of|vestry; "
+         "vestry|has exit|south; cope|is in|vestry; taper|is in|vestry; taper|is|lit"),
         ("", "", "🛖 Tool Shed\nYou see 🪑 stool, 🔔 bell (broken), key on the shelf.\n"
          "➡️ Exits: lawn",
          "you|is in|tool shed; tool shed|has exit|lawn; stool|is in|tool shed; "
