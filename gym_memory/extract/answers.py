@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from gym_memory.core.text import words as split_words
 from gym_memory.extract.effects import lose, perform
 from gym_memory.extract.events import (
+    IMMATERIAL,
     MOVING,
     ClausePart,
     Event,
@@ -32,7 +33,7 @@ __all__ = ["learn_word", "read_answer"]
 
 def _participles() -> Iterator[str]:
     """Yield the participles of the verbs of an answer: *taken*, *dropped*."""
-    for kind in ("take", "drop", "consume", "light", "extinguish", *_OPENING, *_LOCKING):
+    for kind in ("take", "gain", "drop", "consume", "light", "extinguish", *_OPENING, *_LOCKING):
         for verb in verbs_of(kind):
             first, _, particle = verb.partition(" ")
             if not particle:
@@ -73,6 +74,7 @@ _REFUSED = re.compile(
 _VAGUE = re.compile(r"\b(?:it|that|they|them)\b", re.IGNORECASE)
 _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
 """A sound of one or two words, which names no state: *Click*."""
+_HEARD = re.compile(r"(?:(?:You hear|There(?:'s| is)) )?an? (?:[\w-]+ ){0,2}(?P<sound>\w+)[.!]*")
 _NAMED_THING = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
 _MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:[\w']+ )?\w+(?: of \w+)?(?=[.!,]|$)")
 _LEADING_MANNER = re.compile(r"(?:With|After|At) an? [^,.!?]{3,40}?(?:,| (?=(?:the|its|your) ))")
@@ -262,6 +264,9 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
     if acted is not None and any(_is_part(word, kinds) for word in acted["thing"].split()[:2]):
         return True
     names = _NAMED_THING.search(answer) is not None
+    heard = _HEARD.fullmatch(answer) if kinds & _BY_PRONOUN else None
+    if heard is not None and heard["sound"] in IMMATERIAL:
+        return True
     named = names and _NAMED_THING.search(_MANNER.sub("", answer)) is not None
     if not named and (_part_obeys(draft, event, kinds, answer) or _settles(event, answer)):
         return True

@@ -8,6 +8,7 @@ from collections.abc import Callable, Set
 from gym_memory.core.text import word_set
 from gym_memory.extract.effects import end_state, lose, remove
 from gym_memory.extract.known import meant
+from gym_memory.extract.notes.words import names_person
 from gym_memory.extract.placing import find_things
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME, STATE_WORD
@@ -27,7 +28,8 @@ EMPTY_HANDS = re.compile(
     rf"(?:nothing(?: at all)?|no (?:objects|items|things)|empty[- ]handed)"
     rf"(?: with you| in your {_BAG})?{STOP}"
     rf"|(?:Currently, you|{YOU})(?: are not|'re not|'m not| aren't| am not) (?:currently )?"
-    rf"(?:carrying|holding|grabbing) anything(?: at all| in (?:your )?hands?)?{STOP}"
+    rf"(?:carrying|holding|grabbing) (?:anything|a (?:single )?thing)"
+    rf"(?: at all| in (?:your )?hands?)?{STOP}"
     rf"|{YOU} (?:don't|do not) have anything(?: with you)?{STOP}"
     rf"|(?:Your|My)(?: current)? {_BAG}(?: is| are) (?:now |currently )?empty{STOP}"
     rf"|There(?: is|'s) nothing in your {_BAG}{STOP}"
@@ -48,8 +50,9 @@ _NOT_SO = re.compile(
     rf" (?:\w+ly )?(?P<state>{STATE_WORD}|here|there)(?: any ?more| any longer| now)?{STOP}"
 )
 _GONE = re.compile(
-    rf"{_THING} (?:is|are|has|have) (?:now )?"
-    r"(?i:dead|gone|destroyed|missing|no more|vanished|disappeared)"
+    rf"{_THING}(?: is| are| has| have|(?<=[Ii]t)'s) (?:now )?"
+    r"(?i:dead|gone|destroyed|missing|no more|vanished|disappeared"
+    r"|nowhere (?:to be (?:seen|found)|in sight))"
     rf"(?: from {ARTICLE} {NAME})?{STOP}"
 )
 _LEAVING = re.compile(rf"{_THING} (?:is|are) leaving\b(?! \w+ (?:on|in|to)\b).*")
@@ -59,24 +62,19 @@ _NO_SIGN = re.compile(
 )
 _HINTS = frozenset(
     (
-        "t",
-        "leaving",
-        "no",
-        "not",
-        "nothing",
-        "empty",
-        "dead",
-        "gone",
-        "destroyed",
-        "missing",
-        "vanished",
+        *("t", "leaving", "no", "not", "nothing", "empty", "dead", "gone", "destroyed", "missing"),
+        *("vanished", "disappeared", "nowhere", "alone", "nobody"),
     )
-) | {"disappeared"}
+)
 """Words for a fast test: every form below has one of them; *t* is the end of *isn't*."""
 _NOTHING_IN = re.compile(
     rf"(?:There(?: is|'s) nothing|Nothing is|{YOU} (?:can )?(?:see|find) nothing(?: \w+)?)"
     rf" (?:else )?(?:in|inside|on|under) (?P<thing>(?:the|your|an?) {NAME}){STOP}"
     rf"|(?P<holder>{ARTICLE} {NAME}) (?:contains?|holds?) nothing{STOP}"
+)
+_NOBODY_HERE = re.compile(
+    rf"(?:There(?:'s| is) (?:no ?one|nobody) (?:else )?(?:here|around|in sight)"
+    rf"|You(?:'re| are) (?:now |all )?alone(?: here| now)?){STOP}"
 )
 _SEARCHES = re.compile(r"(?:look|search|feel|reach|dig)\b.", re.IGNORECASE)
 _DOUBTS = (
@@ -125,6 +123,13 @@ def _empty_room(draft: Scene, found: re.Match[str]) -> None:
         draft.is_listed = True
 
 
+def _nobody(draft: Scene, found: re.Match[str]) -> None:
+    """End the facts about persons here."""
+    for fact in draft.contents(draft.room):
+        if names_person(fact.subject):
+            draft.outdate(*fact)
+
+
 def _end_state(draft: Scene, found: re.Match[str]) -> None:
     """Read ``The lamp is no longer lit``."""
     name, state = _named(draft, found), found["state"].lower()
@@ -152,6 +157,7 @@ _Read = Callable[[Scene, "re.Match[str]"], bool | None]
 _FORMS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (EMPTY_HANDS, _empty_hands),
     (_NOTHING_HERE, _empty_room),
+    (_NOBODY_HERE, _nobody),
     (_NOTHING_IN, _empty),
     (_NOT_HELD, _drop),
     (_NOT_SO, _end_state),

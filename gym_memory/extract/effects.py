@@ -305,7 +305,7 @@ def _make(draft: Scene, event: Event, own: bool) -> bool:
 def _attach(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``You tie the rope to the post``."""
     holder = meant(draft, clean_name(event.holder.text))
-    if event.preposition not in ("to", "onto", "on") or not is_name(holder):
+    if event.preposition not in ("to", "onto", "on", "around", "round") or not is_name(holder):
         return False
     things = _affected(draft, event.thing, own)
     for phrase in things:
@@ -401,6 +401,9 @@ def _leave(draft: Scene, event: Event, own: bool) -> bool:
 
 
 def _travel(draft: Scene, event: Event, own: bool) -> bool:
+    """Read ``The guard walks off``, and ``The coin goes in the box``."""
+    if not own and event.preposition in ("in", "on") and _settle(draft, event, own):
+        return True
     return event.tail != "" and _leave(draft, event, own)
 
 

@@ -114,7 +114,7 @@ _COMPOUNDS: tuple[tuple[str, Iterable[str], Iterable[str]], ...] = (
     ("leave", _TRAVEL, ("off", "away")),
     ("come", _TRAVEL, ("in",)),
     ("consume", phrases("eating"), ("up", "down")),
-    ("switch_on", phrases("enlivening"), ("to life",)),
+    ("switch_on", phrases("enlivening"), ("to life", "into life")),
     ("vanish", phrases("ruining"), phrases("ruins")),
     (
         "vanish",
@@ -351,6 +351,7 @@ def _idle_subject(words: _SentenceWords) -> ClausePart:
             or after in _PREPOSITIONS
             or after in _DETERMINERS
             or after.endswith("ly")
+            or lower[at + 2 : at + 3] == ["and"]
         )
         if ends and lower[at].endswith(("s", "ed")) and not lower[at].endswith(("ss", "us", "is")):
             return words.part(0, at)

@@ -31,6 +31,14 @@ from gym_memory.extract.openings import (
     read_revealed,
     read_search,
 )
+from gym_memory.extract.owning import (
+    CARRYING,
+    HAVING,
+    OF_YOURS,
+    read_carrying,
+    read_having,
+    read_yours,
+)
 from gym_memory.extract.persons import (
     ACTS,
     BEARS,
@@ -69,10 +77,8 @@ from gym_memory.extract.things import (
     STATE_SYNONYMS,
     STATE_WORD,
     WITH_ARTICLE,
-    has_any,
     is_name,
     items_in,
-    things_in,
 )
 from gym_memory.extract.views import (
     ALL_WAYS,
@@ -109,9 +115,9 @@ from gym_memory.extract.wording import (
     either,
     phrases,
 )
-from gym_memory.graph.schema import DIRECTIONS, INVENTORY, clean_name, door_relation, head_noun
+from gym_memory.graph.schema import DIRECTIONS, clean_name, door_relation, head_noun
 
-__all__ = ["CARRYING", "DOUBTFUL", "HAVING", "IN_STATE", "FormMatch", "forms_for", "read_state"]
+__all__ = ["DOUBTFUL", "IN_STATE", "FormMatch", "forms_for", "read_state"]
 
 _ASIDE = r"(?:, (?:half-)?[a-z]+(?:ed|en|ing)\b[^,]{0,40}(?=,))?"
 _SEEN = re.compile(
@@ -129,10 +135,11 @@ _SEEN_AROUND = re.compile(
 """Things in view: *looking around, you notice a chest*."""
 _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 """Introduction of things, after which *and the room* begins another clause."""
+_OPENNESS = "open|ajar|closed|shut|empty"
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) "
     rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?"
-    rf"|{LIE}(?: \w+(?:ed|ly))?)(?: now)? "
+    rf"|{LIE}(?: \w+(?:ed|ly))?)(?: (?P<state>{_OPENNESS}))?(?: now)? "
     rf"(?:{HERE}\b(?P<aside>"
     r"(?:,(?! and (?!so\b))| (?=\w+ing\b|(?:along|together) with\b|as well as\b"
     r"|with \w+ \w+(?:ed|ing)\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
@@ -172,7 +179,8 @@ _ACTIVE_BY = re.compile(
 )
 """A thing that acts beside another: *by the window a clock ticks softly*."""
 _THING_FIRST = re.compile(
-    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED}(?: \w+ly| out)?)?|{LIE}) "
+    rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED}(?: \w+ly| out)?)?"
+    rf"|{LIE}(?: (?P<state>{_OPENNESS}))?) "
     rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from|(?<=ed )to) (?P<place>{NAME})"
     rf"(?:, (?:half|almost|nearly|still|only|quite|very|one|two|all|both|some"
     rf"|each)\b[^,.!?]*)?{STOP}"
@@ -214,7 +222,8 @@ IN_STATE = re.compile(
     r"| (?:\w+s|stood|lay|hung)(?: \w+ly)?(?= (?:open|ajar|shut|closed)\b))"
     rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: and (?P<also>{STATE_WORD}))?"
-    rf"(?: inside| (?:from|by|with) [^.!?]*|(?<=\d) (?:\(|of |out of )[^.]*| now"
+    rf"(?: inside| once again| again| once more| (?:from|by|with) [^.!?]*"
+    rf"|(?<=\d) (?:\(|of |out of )[^.]*| now"
     rf"| and (?:contains?|holds?) (?P<items>{THINGS})|,? (?:as|because|since) [^.!?]*)?{STOP}"
 )
 _UNTIL_IN_STATE = re.compile(
@@ -241,18 +250,13 @@ _HERE_AT_END = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
 """Words that surely name a thing; others, as in *on fire*, must name a known one."""
 _OWNER = re.compile(r"(?:his|her|its|their) ")
+_INVERTED = re.compile(
+    rf"(?:{POSED} (?:about|around|nearby|here|there)|Here|All around(?: you)?) "
+    rf"(?:is|are|{LIE}) (?P<items>{ARTICLE} {THINGS}){STOP}",
+    re.IGNORECASE,
+)
+"""Things after a verb of place: *scattered about are a shoe and a hat*, *here stands a well*."""
 _STEPS_AWAY = re.compile(rf"{ARTICLE} .+? steps? .+")
-_NOTHING_ELSE = r"(?:,? (?:and|but) nothing (?:else|more))?"
-CARRYING = re.compile(
-    rf"(?:{YOU}{ARE} (?:now |currently )?(?:carrying|holding|wearing)|{YOU} (?:carry|hold|wear)"
-    rf"|{YOU} have (?:in your possession|equipped)|(?:Your|My) inventory contains):? "
-    rf"(?P<items>{THINGS}){_NOTHING_ELSE}{STOP}"
-)
-HAVING = re.compile(rf"{YOU}(?: have| have got|'ve got):? (?P<items>{THINGS}){_NOTHING_ELSE}{STOP}")
-"""Carried things, but only after a look at the inventory: *you have a choice*."""
-_TAKES_INVENTORY = re.compile(
-    r"i|inv|inventory|(?:check|show|look at) (?:my )?inventory", re.IGNORECASE
-)
 
 
 def _read_seen(draft: Scene, found: re.Match[str]) -> None:
@@ -338,8 +342,16 @@ def _read_posed(draft: Scene, found: re.Match[str]) -> bool:
     if found.re is _FILLS and head_noun(clean_name(found["items"])) in SUBSTANCES:
         return False
     put_here(draft, found["items"], found.start("items"))
+    _add_openness(draft, found)
     read_aside(draft, found)
     return True
+
+
+def _add_openness(draft: Scene, found: re.Match[str]) -> None:
+    """Add the state in *a chest sits open in the corner*."""
+    state = found.groupdict().get("state")
+    if state:
+        draft.add(draft.topic, "is", STATE_SYNONYMS.get(state, state), *found.span("state"))
 
 
 def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
@@ -349,7 +361,7 @@ def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
         return False  # such as: in good condition
     place = (draft.topic or draft.room) if place == "it" else meant(draft, place)
     if "where" not in groups and names_person(place):
-        return add_held(draft, found, place)
+        return add_held(draft, found["items"], found.start("items"), place)
     if groups.get("has"):  # a thing *has* parts, a room has things
         return place == draft.room and _read_posed(draft, found)
     on = " hold" in found.group() and kind_of_noun(place) == SUPPORTER
@@ -357,6 +369,7 @@ def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
     where = "on" if where == "to" else where  # nailed to the wall
     plural = found.group().endswith("are ", 0, found.start("items") - found.start())
     put_in(draft, found["items"], found.start("items"), where, place, bare=plural)
+    _add_openness(draft, found)
     return True
 
 
@@ -409,6 +422,8 @@ def read_state(draft: Scene, found: re.Match[str]) -> None:
     span = start, start + len(thing)
     thing = clean_name(thing[: aside.start() if aside else None])
     name = draft.topic if thing in _PRONOUNS else draft.thing_called(_DETERMINER.sub("", thing))
+    if name == "lock" and draft.handled not in ("", "lock"):
+        return  # the lock clicks open: the answer confirms that the door is unlocked
     state = found["state"].lower()
     if state[-1].isdigit():
         draft.outdate(name, "is", None)
@@ -431,36 +446,7 @@ def _read_clock(draft: Scene, found: re.Match[str]) -> None:
     draft.add("time", "is", found["state"].lower(), *found.span("state"))
 
 
-def _read_carried(draft: Scene, found: re.Match[str], *, whole: bool = False) -> None:
-    """Read carried things; a ``whole`` list, or one without *now* or *the*, names all of them."""
-    things = tuple(find_things(draft, found["items"], found.start("items")))
-    if found["items"].startswith(("your ", "my ")):  # you hold your ground, your nose
-        things = tuple(phrase for phrase in things if head_noun(phrase.name) not in INTANGIBLE)
-    held = [draft.carry(phrase) for phrase in things]
-    if held and (whole or _ALL_CARRIED.match(found.group()) or " nothing " in found.group()):
-        draft.keep_only(INVENTORY, held)
-
-
-def _read_inventory(draft: Scene, found: re.Match[str]) -> bool:
-    if _TAKES_INVENTORY.fullmatch(draft.action):
-        _read_carried(draft, found, whole=True)
-        return True
-    things = things_in(found["items"], bare=False)
-    nouns = {head_noun(phrase.name) for phrase in things}
-    of_mind = any(map(names_person, nouns)) or not INTANGIBLE.isdisjoint(nouns)
-    if len(things) < 2 and not found["items"].startswith(("a ", "an ", "some ")):
-        return False  # you have 3 lives
-    if not things or of_mind or has_any(found["items"], _NO_POSSESSION):
-        return False  # you have a choice
-    _read_carried(draft, found)
-    return True
-
-
-_NO_POSSESSION = (" to ", "the ", " of you", " for ", " that ")
-"""Parts of what is no list of carried things: *a plan for the day*."""
 _PRONOUNS = ("it", "they", "this")
-_ALL_CARRIED = re.compile(rf"{YOU}(?:{ARE}) (?:carrying|holding)(?!:? the\b)|(?:Your|My)")
-"""Beginning of a complete list of carried things."""
 _Read = Callable[[Scene, "re.Match[str]"], bool | None]
 """Reader of a match; it returns False if the sentence fits by chance, so another is tried."""
 FormMatch = tuple["re.Match[str]", _Read]
@@ -487,6 +473,8 @@ _STATE_WORDS = frozenset(
 )
 _COMING_WORDS = frozenset(("from", "view", "here"))
 _GOING_WORDS = (_DIRECTION_WORDS - {"in"}) | {"off", "away", "back"}
+_INVERTING = frozenset(phrase.split()[0] for phrase in phrases("posed")) | {"here", "all"}
+_INVERTED_WORDS = frozenset(("about", "around", "nearby", "here", "there"))
 _FirstWords = frozenset[str] | Literal["general", "name", "identifier"]
 """First words of a form: given ones, any general word, or any word that may be a name."""
 _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] = (
@@ -513,8 +501,8 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
         _read_posed,
         frozenset(("you", "me", "nearby")),
     ),
-    (_SUBJECTS, CARRYING, _read_carried, _CARRYING_WORDS),
-    (_SUBJECTS, HAVING, _read_inventory, frozenset(("have", "ve"))),
+    (_SUBJECTS, CARRYING, read_carrying, _CARRYING_WORDS),
+    (_SUBJECTS, HAVING, read_having, frozenset(("have", "ve"))),
     (_SUBJECTS, YOU_OPEN, read_opening, frozenset(("revealing",))),
     (_SUBJECTS, FINDS, read_search, frozenset(("find", "discover", "uncover", "unearth"))),
     ("general", SEARCH_FINDS, read_search, frozenset(("you", "i", "we"))),
@@ -527,6 +515,8 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (frozenset(("it", "this", "you", "i", "we")), _ROOM_WITH, _read_room, frozenset(("with",))),
     ("general", _STEPS_AWAY, _read_away, frozenset(("step", "steps"))),
     ("general", BUSY, read_busy, BUSY_WORDS),
+    (_INVERTING, _INVERTED, _read_posed, _INVERTED_WORDS),
+    ("general", OF_YOURS, read_yours, frozenset(("yours",))),
     ("general", IN_STATE, read_state, _STATE_WORDS),
     ("general", DOOR_LIES, read_door, _DIRECTION_WORDS),
     ("general", _POSED_HERE, _read_posed, HERE_WORDS),
@@ -554,7 +544,7 @@ the required words, if a form has any. Both are fast tests before slow patterns:
 text takes a quarter longer.
 """
 DOUBTFUL: tuple[_Read, ...] = (
-    read_door, read_exits_to, read_view, read_way_to, _read_holding, _read_inventory, _read_away,
+    read_door, read_exits_to, read_view, read_way_to, _read_holding, read_having, _read_away,
     _read_posed, _read_active, _read_room, read_revealed, read_bearer, read_named, read_acting,
     read_busy, read_arrival, read_departure,
 )  # fmt: skip

@@ -138,7 +138,8 @@ _MARKED = re.compile(r"[\n:=|\[#*]")
 _INLINE_LABEL = re.compile(
     r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,7}):"
     r"(?:[ \t]+|(?=\d+[(/]))"
-    r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?<!\b[A-Z])(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
+    r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?:(?<!\b[A-Z])|(?<=, [NSEWUD]))"
+    r"(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )
 """A label in a line of sentences, with its value up to the full stop."""
 _DESCRIBES = re.compile(r"An? (?:\w+ ){3,}")

@@ -7,6 +7,7 @@ import re
 from gym_memory.extract.label_kinds import STATE, kind_of_label
 from gym_memory.extract.notes.words import ROOM, SUPPORTER, kind_of_noun
 from gym_memory.extract.rewriting import Rewriter, nothing
+from gym_memory.graph.schema import SHORT_DIRECTIONS
 
 __all__ = ["LINES", "STATUS_LINE"]
 
@@ -108,6 +109,15 @@ _INVENTORY_CHANGE = re.compile(
     r"(?: (?:is|are|was|were|has been|have been))? (?P<how>added to|removed from) "
     r"(?:your |my |the )?(?:inventory|(?:back)?pack|bag|pockets?)\W*$",
     re.MULTILINE,
+)
+_ADDED = re.compile(
+    r"^(?P<how>Added|Removed) (?P<things>[\w', -]{2,60}?) (?:to|from) "
+    r"(?:your |my |the )?(?:inventory|(?:back)?pack|bag|pockets?)\W*$",
+    re.MULTILINE,
+)
+_LETTERS_OF_EXITS = re.compile(
+    r"\b[Ee]xits?(?: leading| lead| to| are| here){1,2} "
+    r"(?P<ways>(?:[ns][ew]?|[ewud])(?:(?:, | and |, and )(?:[ns][ew]?|[ewud]))*)(?=[.\n]|$)"
 )
 _DIRECTION_KEY = re.compile(r"[(\[](?P<letter>[nsewudNSEWUD])[)\]](?=orth|outh|ast|est|p\b|own\b)")
 _KEY_LETTER = re.compile(r"[(\[](\w)[)\]]")
@@ -281,6 +291,15 @@ def _inventory_change(found: re.Match[str]) -> str:
     return f"{begin}{'Gained' if found['how'] == 'added to' else 'Lost'}: {found['things']}"
 
 
+def _added(found: re.Match[str]) -> str:
+    return f"{'Gained' if found['how'] == 'Added' else 'Lost'}: {found['things']}"
+
+
+def _letters_of_exits(found: re.Match[str]) -> str:
+    ways = re.sub(r"\w+", lambda way: SHORT_DIRECTIONS.get(way[0], way[0]), found["ways"])
+    return f"{found[0][: -len(found['ways'])]}{ways}"
+
+
 def _own_state(found: re.Match[str]) -> str:
     state = "open" if found["state"] == "ajar" else found["state"]
     return f"{found['head']}{found['rest']} {found['head']} is {state}."
@@ -321,6 +340,9 @@ LINES = Rewriter(
     ("=>", [((), _LEADER, _leader)]),
     ("→", [((), _LEADER, _leader)]),
     ("\n> ", [((), _QUOTED_LINE, _quoted_line)]),
+    ("dded ", [((), _ADDED, _added)]),
+    ("emoved ", [((), _ADDED, _added)]),
+    ("xits ", [((), _LETTERS_OF_EXITS, _letters_of_exits)]),
     (" added to ", [((), _INVENTORY_CHANGE, _inventory_change)]),
     (" removed from ", [((), _INVENTORY_CHANGE, _inventory_change)]),
     ("   ", [((), _TITLE_OF_STATUS, _title_of_status), ((), _LATER_STATUS, _later_status)]),

@@ -9,7 +9,7 @@ from gym_memory.extract.notes.words import CONTAINER, SUPPORTER, kind_of_noun
 from gym_memory.extract.placing import find_things, put_here, put_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, NAME
-from gym_memory.extract.wording import LETTER, SEE, STOP, THINGS, YOU
+from gym_memory.extract.wording import LETTER, SEE, STOP, THINGS, YOU, phrases
 from gym_memory.graph.schema import clean_name, head_noun
 
 __all__ = ["FINDS", "OPENS", "REVEALING", "REVEALS", "SEARCH_FINDS", "YOU_OPEN", "is_door"]
@@ -72,7 +72,7 @@ def read_opening(draft: Scene, found: re.Match[str]) -> None:
     opens = (groups.get("doing") or "Open").startswith(("Open", "Un"))  # but: searching the box
     for phrase in find_things(draft, found["thing"], found.start("thing")):
         name = draft.thing_called(phrase.name)
-        if opens:
+        if opens and not (name == "lock" and draft.handled):  # the door is unlocked
             draft.add(name, "is", "open", phrase.start, phrase.end)
         if groups.get(shown) and not is_door(name):
             put_in(draft, found[shown], found.start(shown), "in", name)
@@ -90,6 +90,10 @@ def read_search(draft: Scene, found: re.Match[str]) -> None:
             draft.carry(phrase)
         return
     where = None if found["where"] == "through" else found["where"]
+    if place in phrases("lid_parts") and draft.aim and not draft.graph.knows(place):
+        place = draft.aim  # you lift the lid and find a ring
+        put_in(draft, items, start, where, place)
+        return
     searched = found["where"] or _SEARCHING.match(found["doing"])
     if searched and (
         draft.graph.knows(place)

@@ -90,17 +90,16 @@ IN_HAND = frozenset(phrases("in_hand"))
 BUSY_WORDS = frozenset(phrases("busy"))
 
 
-def add_held(draft: Scene, found: re.Match[str], person: str) -> bool:
-    """Read the things that a person holds; return True."""
-    _add_held(draft, found["items"], found.start("items"), person)
-    return True
+def add_held(draft: Scene, items: str, start: int, person: str) -> bool:
+    """Add the things that a person holds, except parts of a body, thoughts and relatives.
 
-
-def _add_held(draft: Scene, items: str, start: int, person: str) -> None:
-    """Add the things that a person holds, except parts of a body, thoughts and relatives."""
-    for phrase in find_things(draft, _ON_BODY.sub("", items), start):
+    Return False if the words name no thing, as in *the guard has left*.
+    """
+    things = list(find_things(draft, _ON_BODY.sub("", items), start))
+    for phrase in things:
         if head_noun(phrase.name) not in INTANGIBLE and not names_person(phrase.name):
             draft.place(phrase, "is carried by", person)
+    return bool(things)
 
 
 def read_bearer(draft: Scene, found: re.Match[str]) -> bool:
@@ -110,7 +109,7 @@ def read_bearer(draft: Scene, found: re.Match[str]) -> bool:
     article = WITH_ARTICLE.match(words) is not None
     if (article and not names_person(name)) or head_noun(name) in INTANGIBLE or kind_of_noun(name):
         return False
-    return add_held(draft, found, name)
+    return add_held(draft, found["items"], found.start("items"), name)
 
 
 def read_named(draft: Scene, found: re.Match[str]) -> bool:
@@ -201,4 +200,4 @@ def read_aside(draft: Scene, found: re.Match[str]) -> None:
         put_here(draft, besides["items"], found.start("aside") + besides.start("items"))
     held = _HOLDING.match(aside) if aside else None
     if held is not None and draft.topic:
-        _add_held(draft, held["items"], found.start("aside") + held.start("items"), draft.topic)
+        add_held(draft, held["items"], found.start("aside") + held.start("items"), draft.topic)

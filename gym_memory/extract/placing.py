@@ -57,7 +57,7 @@ ROOM_ITSELF = re.compile(
     r"|(?:your |the )?(?:left|right|back|front|rear)"
 )
 POSSESSION = re.compile(
-    r"your (?:\w+ )?(?:inventory|hands?|pockets?|backpack|possession)"
+    r"your (?:\w+ )?(?:inventory|hands?|pockets?|backpack|possession|pack|rucksack|knapsack)"
     r"|my (?:inventory|hands?|pockets?|backpack|possession|coat|jacket|cloak|belt|purse|bag"
     r"|wallet|handbag|satchel|rucksack)"
 )
@@ -125,6 +125,8 @@ def put_in(
         place = of  # the left end of the table
     if POSSESSION.fullmatch(place):
         place = INVENTORY
+    if " of " not in place:
+        place = place.removeprefix("one ")
     for phrase in find_things(draft, text, start, bare=bare):
         draft.place(phrase, relation_for(where), place)
         draft.describe(phrase)

@@ -17,7 +17,6 @@ from gym_memory.extract import Extraction
 from gym_memory.extract.answers import learn_word, read_answer
 from gym_memory.extract.denials import EMPTY_HANDS
 from gym_memory.extract.draft import PUTTING, attributed, quoted_part, written_on
-from gym_memory.extract.forms import CARRYING, HAVING
 from gym_memory.extract.known import meant
 from gym_memory.extract.label_kinds import CARRIED, HOLDER, STATE
 from gym_memory.extract.labels import read_carried, read_label
@@ -25,6 +24,7 @@ from gym_memory.extract.layout import LabelItems, Layout, LayoutItem, layout_of
 from gym_memory.extract.listed import end_unlisted
 from gym_memory.extract.normal import normal
 from gym_memory.extract.notes import read_writing
+from gym_memory.extract.owning import CARRYING, HAVING
 from gym_memory.extract.places import read_place
 from gym_memory.extract.rewriting import MappedText
 from gym_memory.extract.scene import LOOKING, Scene

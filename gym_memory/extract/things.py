@@ -48,7 +48,7 @@ _APPOSITION = re.compile(r"(?:an?|the|one) [\w'-]+(?: [\w'-]+)? of |the [^,]+$")
 _WITH_ONE = re.compile(r"(?<!,) with an? [\w' -]+$")
 _STATE_IN_CLAUSE = re.compile(
     r"(?P<thing>.+?)(?:,? (?:that|which) (?:is|are)(?: currently| now)?(?: turned| switched)?|,) "
-    rf"(?P<state>{STATE_WORD})(?: and .*)?$"
+    rf"(?P<state>{STATE_WORD})(?: and .*)?,?$"
 )
 _STATE_IN_BRACKETS = re.compile(
     rf"(?P<thing>[^()]+?) \((?:that is |which is )?(?P<state>{STATE_WORD})\)$"
