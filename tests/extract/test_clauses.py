@@ -148,5 +148,15 @@ def test_command_in_the_second_person_is_a_command() -> None:
     assert "gong|is in|inventory" in facts
 
 
+def test_description_of_a_thing_is_no_writing() -> None:
+    _, facts = read(
+        "A boat of paper floats on the pond.", "examine boat", f"{NOOK}; boat|is in|nook"
+    )
+    assert not any("|says|" in fact for fact in facts)
+    known = f"{NOOK}; fob|is in|nook; red key|is in|nook; blue chest|is in|nook"
+    _, facts = read("The red key opens the blue chest.", "examine fob", known)
+    assert "red key|opens|blue chest" in facts
+
+
 def test_clause_may_end_with_its_verb() -> None:
     assert events_in("At last the coach stops and the driver calls out, here we are") == ()
