@@ -147,7 +147,7 @@ def read_answer(draft: Scene, text: str) -> None:
     """Read the changes that a short answer confirms, for the action or for each listed thing."""
     listed = ": " in text and has_any(text, ("aken", "ropped", "one", "ot ", "k"))
     several = list(_LISTED_ANSWER.finditer(text)) if listed else []
-    action = set(split_words(draft.action.lower()))
+    action = set(split_words(draft.action.lower())) if several else set()
     for found in several:
         name = meant(draft, clean_name(found["name"]))
         if found["answer"].lower().startswith(("done", "got", "ok")):

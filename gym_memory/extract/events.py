@@ -58,7 +58,7 @@ _RESULTS_OF_MOVING = {"open": "open", "shut": "close", "closed": "close"}
 _NOUNS_IN_LY = frozenset(
     ("jelly", "belly", "lily", "fly", "butterfly", "family", "holly", "doily", "dolly", "assembly")
 )
-_LAST_ADVERBS = _ADVERBS | {"again", "too", "already"}
+_LAST_ADVERBS = _ADVERBS | {"again", "too", "already", "anyway", "instead"}
 """Adverbs that end a clause and name nothing."""
 _PARTICLES = frozenset(("up", "down", "on", "off", "out", "away", "over", "back", "behind"))
 _PARTICLES |= _RESULTS_OF_MOVING.keys()

@@ -239,6 +239,11 @@ _OF_IDENTIFIER = re.compile(
     rf"(?:(?P<where>{ON_IN}|at) (?P<place>{NAME})|(?P<state>{STATE_WORD})){STOP}"
 )
 """A statement about an identifier, without articles: *ball3 is in room1*."""
+_OF_BARE_NAME = re.compile(
+    rf"(?P<items>[a-z][\w' -]{{1,30}}?) (?:is|are) (?:now )?"
+    rf"(?:(?P<where>{ON_IN}) (?P<place>{NAME})|(?P<state>{STATE_WORD})){STOP}"
+)
+"""A statement about a known thing without an article: *fridge is open*."""
 _CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _COMMA_NAME = re.compile(r"(?<!\w)(?!and | |, )(?:(?!,? and |, ).)+")
 _BARE_ITEM = (
@@ -373,14 +378,17 @@ def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
     return True
 
 
-def _read_identifier(draft: Scene, found: re.Match[str]) -> None:
-    """Read the place or the state of an identifier."""
+def _read_identifier(draft: Scene, found: re.Match[str]) -> bool:
+    """Read the place or the state of an identifier or of a known thing; False for another."""
     name, span = clean_name(found["items"]), found.span("items")
+    if found.re is _OF_BARE_NAME and not draft.graph.knows(name):
+        return False
     if found["state"]:
         draft.add(name, "is", STATE_SYNONYMS.get(found["state"], found["state"]), *span)
     else:
         where = "in" if found["where"] == "at" else found["where"]
         put_in(draft, found["items"], span[0], where, clean_name(found["place"]), bare=True)
+    return True
 
 
 def _read_active(draft: Scene, found: re.Match[str]) -> bool:
@@ -511,6 +519,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (_SUBJECTS, _UNTIL_IN_STATE, read_state, frozenset(("until", "so"))),
     ("general", REVEALS, read_revealed, REVEALING),
     ("identifier", _OF_IDENTIFIER, _read_identifier, _STATE_WORDS),
+    ("name", _OF_BARE_NAME, _read_identifier, _STATE_WORDS),
     (frozenset(("it", "it's")), _CLOCK, _read_clock, _NO_REQUIRED),
     (frozenset(("it", "this", "you", "i", "we")), _ROOM_WITH, _read_room, frozenset(("with",))),
     ("general", _STEPS_AWAY, _read_away, frozenset(("step", "steps"))),
@@ -544,8 +553,9 @@ the required words, if a form has any. Both are fast tests before slow patterns:
 text takes a quarter longer.
 """
 DOUBTFUL: tuple[_Read, ...] = (
-    read_door, read_exits_to, read_view, read_way_to, _read_holding, read_having, _read_away,
-    _read_posed, _read_active, _read_room, read_revealed, read_bearer, read_named, read_acting,
+    _read_identifier, read_door, read_exits_to, read_view, read_way_to, _read_holding,
+    read_having, _read_away, _read_posed, _read_active, _read_room, read_revealed,
+    read_bearer, read_named, read_acting,
     read_busy, read_arrival, read_departure,
 )  # fmt: skip
 """Readers that may return False, after which a later form is tried."""

@@ -136,8 +136,8 @@ _MAX_STATE_WORDS = 4
 _MARKED = re.compile(r"[\n:=|\[#*]")
 """Marks for a fast test: every text with a title or a label has one of them."""
 _INLINE_LABEL = re.compile(
-    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,7}):"
-    r"(?:[ \t]+|(?=\d+[(/]))"
+    r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,7}"
+    r"|[a-z][\w']*(?: [\w']+){0,3} contains):(?:[ \t]+|(?=\d+[(/]))"
     r"(?P<value>(?:[^\n.:!?]|\.(?=\d))*)(?:(?<!\b[A-Z])|(?<=, [NSEWUD]))"
     r"(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )

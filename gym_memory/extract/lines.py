@@ -7,6 +7,7 @@ import re
 from gym_memory.extract.label_kinds import STATE, kind_of_label
 from gym_memory.extract.notes.words import ROOM, SUPPORTER, kind_of_noun
 from gym_memory.extract.rewriting import Rewriter, nothing
+from gym_memory.extract.wording import either
 from gym_memory.graph.schema import SHORT_DIRECTIONS
 
 __all__ = ["LINES", "STATUS_LINE"]
@@ -57,7 +58,9 @@ _ROOM_NUMBER = re.compile(r"[ \t]*\[\d{2,}\]")
 _CLOSED_BRACKETS = re.compile(r"\) \((?=(?:in|on) which )")
 """Boundary between the state and the contents of a thing in brackets."""
 _BAR = re.compile(r"\[[#=*.|█▓▒░ -]{3,}\] ?")
-_BRACKETED_PAIRS = re.compile(r"\][ \t]*\[(?=[A-Z$][\w ]{0,20}: ?\S)")
+_BRACKETED_PAIRS = re.compile(
+    r"\][ \t]*\[(?=[A-Z$][\w ]{0,20}: ?\S|[A-Z][A-Za-z]{0,11} \d[\d/]*\])"
+)
 """Boundary between two pairs in brackets."""
 _COLUMNS = re.compile(r"(?<=[^\s:.,-]) {3,}(?=[A-Z$][\w ]{0,20}: ?\S)")
 """Gap in a line of status before a label."""
@@ -115,10 +118,16 @@ _ADDED = re.compile(
     r"(?:your |my |the )?(?:inventory|(?:back)?pack|bag|pockets?)\W*$",
     re.MULTILINE,
 )
+_LETTER = r"(?:[ns][ew]?|[ewud]|[NS][EW]?|[EWUD])"
 _LETTERS_OF_EXITS = re.compile(
-    r"\b[Ee]xits?(?: leading| lead| to| are| here){1,2} "
-    r"(?P<ways>(?:[ns][ew]?|[ewud])(?:(?:, | and |, and )(?:[ns][ew]?|[ewud]))*)(?=[.\n]|$)"
+    rf" (?P<ways>{_LETTER}(?: \([^()\n]+\))?(?:(?:, and |, | and | or )(?:{_LETTER}|up|down)\b"
+    r"(?: \([^()\n]+\))?)*)(?=[.;\n]|$)"
 )
+_BEFORE_LETTERS = re.compile(
+    rf"\b(?i:{either('ways')})(?: (?:leading|leads?|goes?|runs?|to|are|here)){{0,2}}$"
+)
+_MAX_BEFORE_LETTERS = 40
+"""Exits by their letters in prose: *passages lead N, SE and down*."""
 _DIRECTION_KEY = re.compile(r"[(\[](?P<letter>[nsewudNSEWUD])[)\]](?=orth|outh|ast|est|p\b|own\b)")
 _KEY_LETTER = re.compile(r"[(\[](\w)[)\]]")
 _DIRECTION_KEYS = re.compile(
@@ -152,10 +161,12 @@ _WAYS_IN_BRACKETS = re.compile(
 )
 """Exits alone in brackets: *( north )*."""
 _QUOTED_LINES = re.compile(r"\A(?:>[^\n]*(?:\n|\Z))+\Z")
+_ECHO_MARK = re.compile(r"^>(?=[A-Z][\w']* [a-z])", re.MULTILINE)
+"""Prompt right before prose: *>You are in a den.*"""
 _QUOTE_MARK = re.compile(r"^> ?", re.MULTILINE)
 _TITLE_BEFORE_PROSE = re.compile(
     r"\A(?P<title>[A-Z][\w'-]*(?: (?:of|the|in|on|at|and|[A-Z][\w'-]*)){0,5}) "
-    r"(?:-{2,3}|[–—]|::) (?=[A-Z][^\n]*[.!\]])"
+    r"(?:-{2,3}|[–—]|::|(?<=[A-Z]{3} )-) (?=[A-Za-z][^\n]*[.!\]])"
 )
 """Title before the description in the same line: *Broom Closet -- Dusty*."""
 _PAIRS_AT_END = re.compile(
@@ -220,7 +231,10 @@ def _status(found: re.Match[str]) -> str:
             return found[0]
         parts.append(_COUNT.sub(_count, part) if _is_counted(bare) else part)
     pairs = "\n".join(parts)
-    return pairs.ljust(len(found[0])) if "\n" in pairs.strip() else found[0]
+    alone = "\n" not in pairs.strip()
+    if alone and (line == found[0] or kind_of_noun(bare.partition(" ")[0].lower()) == ROOM):
+        return found[0]
+    return pairs.ljust(len(found[0]))
 
 
 def _is_counted(part: str) -> bool:
@@ -242,6 +256,10 @@ def _count(found: re.Match[str]) -> str:
 
 def _title_of_status(found: re.Match[str]) -> str:
     return f"{found['place']}\n---\n"
+
+
+def _title_before_prose(found: re.Match[str]) -> str:
+    return f"{'# ' if found['title'].isupper() else ''}{found['title']}\n"
 
 
 def _unquoted(found: re.Match[str]) -> str:
@@ -296,8 +314,14 @@ def _added(found: re.Match[str]) -> str:
 
 
 def _letters_of_exits(found: re.Match[str]) -> str:
-    ways = re.sub(r"\w+", lambda way: SHORT_DIRECTIONS.get(way[0], way[0]), found["ways"])
-    return f"{found[0][: -len(found['ways'])]}{ways}"
+    begin = max(found.start() - _MAX_BEFORE_LETTERS, 0)
+    if _BEFORE_LETTERS.search(found.string[begin : found.start()]) is None:
+        return found[0]
+    return re.sub(rf"\b{_LETTER}\b", _direction, found[0])
+
+
+def _direction(letters: re.Match[str]) -> str:
+    return SHORT_DIRECTIONS[letters[0].lower()]
 
 
 def _own_state(found: re.Match[str]) -> str:
@@ -324,10 +348,12 @@ def _attribute(found: re.Match[str]) -> str:
 
 
 LINES = Rewriter(
+    ("\n>", [((), _ECHO_MARK, nothing)]),
     ("\n> ", [((), _QUOTED_LINES, _unquoted)]),
-    ("-- ", [((), _TITLE_BEFORE_PROSE, lambda found: f"{found['title']}\n")]),
-    ("— ", [((), _TITLE_BEFORE_PROSE, lambda found: f"{found['title']}\n")]),
-    (":: ", [((), _TITLE_BEFORE_PROSE, lambda found: f"{found['title']}\n")]),
+    ("-- ", [((), _TITLE_BEFORE_PROSE, _title_before_prose)]),
+    (" - ", [((), _TITLE_BEFORE_PROSE, _title_before_prose)]),
+    ("— ", [((), _TITLE_BEFORE_PROSE, _title_before_prose)]),
+    (":: ", [((), _TITLE_BEFORE_PROSE, _title_before_prose)]),
     ("xits: ", [((), _EXITS_AFTER_TITLE, lambda found: f"# {found['title']}\n{found['label']}")]),
     (". Exit", [((), _TELEGRAM, _telegram)]),
     ("\nExit", [((), _BARE_EXITS, lambda found: f"Exits: {found['ways']}")]),
@@ -343,11 +369,14 @@ LINES = Rewriter(
     ("dded ", [((), _ADDED, _added)]),
     ("emoved ", [((), _ADDED, _added)]),
     ("xits ", [((), _LETTERS_OF_EXITS, _letters_of_exits)]),
+    (" lead ", [((), _LETTERS_OF_EXITS, _letters_of_exits)]),
+    ("oors ", [((), _LETTERS_OF_EXITS, _letters_of_exits)]),
     (" added to ", [((), _INVENTORY_CHANGE, _inventory_change)]),
     (" removed from ", [((), _INVENTORY_CHANGE, _inventory_change)]),
     ("   ", [((), _TITLE_OF_STATUS, _title_of_status), ((), _LATER_STATUS, _later_status)]),
     ("|", [((), _TITLE_OF_STATUS, _title_of_status), ((), _LATER_STATUS, _later_status)]),
     ("·", [((), _LATER_STATUS, _later_status)]),
+    ("[", [(("][", "] [", "]  ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
     ("", [(tuple("0123456789"), STATUS_LINE, _status)]),
     ("(", [(("(id", "(ID", "(Id", "(#"), _ID, nothing)]),
     ("\n(", [((), _COUNT_OF_EQUALS, nothing)]),
@@ -360,7 +389,6 @@ LINES = Rewriter(
     (": You ", [((), _THING_SAID, nothing)]),
     (" >", [((), _FINAL_PROMPT, nothing)]),
     ("   ", [((), _COLUMNS, lambda found: "\n")]),
-    ("[", [(("][", "] [", "]  ["), _BRACKETED_PAIRS, lambda found: "]\n[")]),
     (" [", [
         ((), _ROOM_NUMBER, nothing),
         ((), _TITLE_WITH_WAYS, _title_with_ways),

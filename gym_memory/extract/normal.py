@@ -27,6 +27,9 @@ _TITLE_BEFORE_SENTENCE = re.compile(
 _YOU = re.compile(r"\b(?:[Yy]ou|[Yy]our|YOU)\b")
 _AGENT = re.compile(
     r"\b(?P<article>[Tt])he agent(?P<own>'s)?(?: (?P<verb>is|has|sees|holds|carries|enters)\b)?"
+    r"|(?:^|(?<=[.:!?] ))(?:[Aa]gent|[Pp]layer) "
+    r"(?P<bare>is|has|sees|holds|carries|enters)\b",
+    re.MULTILINE,
 )
 _SECOND_PERSON = {"is": "are", "has": "have", "sees": "see", "holds": "hold", "carries": "carry",
              "enters": "enter"}  # fmt: skip
@@ -63,7 +66,7 @@ def normal(text: str) -> MappedText:
     worded = MappedText(_in_sentence_case(text))
     if "\n" not in text and _TITLE_BEFORE_SENTENCE.match(worded.text):
         worded = worded.replaced(_TITLE_BEFORE_SENTENCE, lambda found: f"{found['title']}\n")
-    if "he agent " in text and not _YOU.search(text):
+    if ("gent " in text or "layer " in text) and not _YOU.search(text):
         worded = worded.replaced(_AGENT, _as_you)
     return _in_present_tense(_in_plain_lines(worded))
 
@@ -98,6 +101,8 @@ def _in_present_tense(worded: MappedText) -> MappedText:
 
 def _as_you(found: re.Match[str]) -> str:
     """Return *you* for *the agent*, in a text that never says *you*."""
+    if found["bare"]:
+        return f"You {_SECOND_PERSON[found['bare']]}"
     you = "You" if found["article"] == "T" else "you"
     you += "r" if found["own"] else ""
     return f"{you} {_SECOND_PERSON[found['verb']]}" if found["verb"] else you

@@ -21,6 +21,7 @@ from gym_memory.extract.things import (
     one_thing,
     things_in,
 )
+from gym_memory.extract.wording import POSED
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, head_noun
 
 __all__ = ["POSSESSION", "ROOM_ITSELF", "add_contents", "find_things", "may_hold", "put_here"]
@@ -47,8 +48,8 @@ _THAT = r",? (?:that|which)(?: is [\w ]+ and)?"
 _WITH_CONTENTS = re.compile(
     rf"(?P<thing>(?:{ARTICLE} )?{NAME})"
     rf"(?:{_THAT}(?: (?:looks|seems|appears) to)? (?:has|have)"
-    rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing)|,? with(?=.* (?:on|in) it\.?$))"
-    r" (?P<items>.+?)(?: (?P<where>on|in|inside|under) (?:it|them))?\.?$"
+    rf"|(?P<sure>{_THAT} (?:contains?|holds?)|,? containing)|,? with(?=.* (?:on|in|from) it\.?$))"
+    rf" (?P<items>.+?)(?:(?: {POSED})? (?P<where>on|in|inside|under|from) (?:it|them))?\.?$"
 )
 """A thing and its contents; *sure* if the verb alone implies contents."""
 ROOM_ITSELF = re.compile(

@@ -7,6 +7,7 @@ ask, state no facts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,7 +30,6 @@ from gym_memory.extract.places import read_place
 from gym_memory.extract.rewriting import MappedText
 from gym_memory.extract.scene import LOOKING, Scene
 from gym_memory.extract.sentences import read_sentence
-from gym_memory.extract.things import has_any
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, clean_name, is_readable
 
@@ -38,8 +38,8 @@ __all__ = ["PlainRules"]
 _MAX_TEXT_CHARS = 100_000
 _MAX_WRITING_CHARS = 10_000
 _MAX_SENTENCE_CHARS = 1000
-_OPENERS = ("key", "Key", "lock")
-"""Parts of a description that may say what opens what."""
+_OPENERS = re.compile(r"\b(?:[Kk]eys?|keycards?|locks?|unlocks?)\b")
+"""Words of a description that may say what opens what."""
 
 
 class PlainRules:
@@ -118,7 +118,7 @@ def _read_writing(draft: Scene, text: str, labels: Sequence[LabelItems]) -> None
     name = meant(draft, clean_name(draft.action[looked.end() :]))
     reads = is_readable(name) or looked[0].lower() == "read "
     quoted = None if is_readable(name) else quoted_part(text)
-    if not (reads or quoted or has_any(text, _OPENERS)):
+    if not (reads or quoted or _OPENERS.search(text)):
         return  # the text describes a thing, and reports no writing
     draft.offset, words = quoted or (0, text)
     draft.add_reported(read_writing(name, words, draft.kind_of), name)

@@ -167,9 +167,7 @@ def _analyze(
 def _ways(sentence: str, lower: str, words: Set[str]) -> Sequence[tuple[int, int]]:
     """Return the spans of the ways of a sentence that are not in a name: *the South Road*."""
     ways = ways_in(lower, words)
-    if sentence is lower or not any(sentence[way[0]].isupper() for way in ways):
-        return ways
-    return [way for way in ways if not _IN_NAME.match(sentence, way[0])]
+    return ways and [way for way in ways if not _IN_NAME.match(sentence, way[0])]
 
 
 def _before_opinion(sentence: str) -> str:

@@ -60,6 +60,18 @@ NOOK = "you|is in|nook"
          "nook|has exit|north; nook|has exit|south; nook|has exit|up"),
         (NOOK, "", "You see exits leading n, e and w.",
          "nook|has exit|north; nook|has exit|east; nook|has exit|west"),
+        ("", "", "[Turn 4] [HP 8/9] [Torch 31]\nYou are in a grotto. Passages lead N, SE and down.",
+         "you|is in|grotto; turn|is|4; hp|is|8/9; torch|is|31; grotto|has exit|north; "
+         "grotto|has exit|southeast; grotto|has exit|down"),
+        ("", "", "[Cabin 3]\nDust. A chest is here.", "you|is in|cabin 3; chest|is in|cabin 3"),
+        ("", "", "FOUNDRY - cold and still. Doors N (closed), W.\nOn the anvil: tongs, mallet.",
+         "you|is in|foundry; foundry|has exit|north; foundry|has exit|west; tongs|is on|anvil; "
+         "mallet|is on|anvil"),
+        ("", "", ">You find yourself once again at the old ford.", "you|is in|old ford"),
+        ("", "", "Observation: agent is in scullery. scullery contains: sink, crate (closed).",
+         "you|is in|scullery; sink|is in|scullery; crate|is in|scullery; crate|is|closed"),
+        (f"{NOOK}; stove|is in|nook", "", "stove is on.", "stove|is|on"),
+        (NOOK, "", "nothing is on.", ""),
         (NOOK, "search", "You grope about. (Candle added to inventory.)",
          "candle|is in|inventory"),
         (NOOK, "open crate", "You open the crate. In it: a brush, a mop.",
