@@ -81,11 +81,13 @@ _LEADING_MANNER = re.compile(r"(?:With|After|At) an? [^,.!?]{3,40}?(?:,| (?=(?:t
 """Leading phrase that says how something happens: *with a squeal the key turns*."""
 """Phrase that says how something happens: *to a stop, with a soft click*."""
 _PART_ACTS = re.compile(
-    r"(?:The|Its) (?P<part>[\w' -]+?) (?:is now (?P<now>\w+ing)"
-    r"|(?!is|are|holds?|jams?|sticks?|stays?|remains?|flick)(?P<verb>\w+s)\b)"
+    r"(?:The|Its|Your) (?P<part>[\w' -]+?) (?:is now (?P<now>\w+ing)"
+    r"|(?:now )?(?!now|is|are|holds?|jams?|sticks?|stays?|remains?|flick)(?P<verb>\w+s)\b)"
 )
 """Beginning of an answer in which the thing or a part of it acts: *the lock yields*."""
 _MOVES = frozenset(form for verb in MOVING for form in verb_forms(verb))
+_SHINING = frozenset(form for verb in phrases("shining") for form in verb_forms(verb))
+_LIGHT_SHED = re.compile(r" (?:an?|its) (?:[\w-]+ ){0,2}(?:light|glow|flame|beam|gleam)\b")
 _DESCRIBES = re.compile(r"(?:It|That|They)(?:'s|'re| is| are) ", re.IGNORECASE)
 """Beginning of an answer that only describes the thing."""
 _FAILS = re.compile(r"\b(?:dies|stops|out|off)\b")
@@ -267,7 +269,9 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
     heard = _HEARD.fullmatch(answer) if kinds & _BY_PRONOUN else None
     if heard is not None and heard["sound"] in IMMATERIAL:
         return True
-    named = names and _NAMED_THING.search(_MANNER.sub("", answer)) is not None
+    rest = _MANNER.sub("", answer) if names else answer
+    rest = _LIGHT_SHED.sub("", rest) if kinds & _SHINES else rest
+    named = names and _NAMED_THING.search(rest) is not None
     if not named and (_part_obeys(draft, event, kinds, answer) or _settles(event, answer)):
         return True
     if named or (names and not _VAGUE.search(answer)):
@@ -299,6 +303,7 @@ def _part_obeys(draft: Scene, event: Event, kinds: set[str], answer: str) -> boo
     if part["part"].lower() not in (event.thing.text.lower().removeprefix("the "), draft.handled):
         return False
     moves = part["verb"] in _MOVES and kinds & _OPENING
+    moves = moves or (part["verb"] in _SHINING and kinds & _SHINES)
     return bool(moves or (part["now"] and kinds & _SHINES))
 
 

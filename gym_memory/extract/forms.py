@@ -254,7 +254,7 @@ _BARE_LIST = re.compile(rf"{_BARE_ITEM}(?:, {_BARE_ITEM})+(?:,? and {_BARE_ITEM}
 _HERE_AT_END = re.compile(rf"(?:,? (?:{POSED} )?{HERE})+$")
 _NAMED = re.compile(rf"(?:{ARTICLE}|(?:[Ii]t|my|his|her|their|this|that|each|every)\b)|.*[A-Z0-9]")
 """Words that surely name a thing; others, as in *on fire*, must name a known one."""
-_OWNER = re.compile(r"(?:his|her|its|their) ")
+_OWNER = re.compile(r"\b(?:his|her|its|their) ")
 _INVERTED = re.compile(
     rf"(?:{POSED} (?:about|around|nearby|here|there)|Here|All around(?: you)?) "
     rf"(?:is|are|{LIE}) (?P<items>{ARTICLE} {THINGS}){STOP}",

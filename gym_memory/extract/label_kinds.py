@@ -28,9 +28,11 @@ _DIRECTION = rf"(?:{'|'.join(DIRECTIONS)}) "
 _KINDS = re.compile(
     "|".join(f"(?P<{kind}>{words})" for kind, words in (
         (PLACE, r"(?:(?:your|my|the|current|agent|player)(?:'s)? ){0,2}"
-                r"(?:loc(?:ation)?|room|place|area|position|zone|region)(?: name)?"
+                r"(?:loc(?:ation)?|room|place|area|position|zone|region|scene|setting)(?: name)?"
                 r"|(?:you|i)(?:'re|'m| are| am)(?: (?:now|currently|located|standing)){0,2}"
-                r"(?: (?:here|in|at))?|where"),
+                r"(?: (?:here|in|at))?"
+                r"|(?:(?:you|i)(?: have|'ve)? )?(?:now (?:at|in)|entered|arrived (?:at|in)|reached"
+                r"|(?:moved|went|travell?ed) to)|where"),
         (EXITS, rf"(?:there (?:are|is) )?(?:(?!{_DIRECTION})[a-z]+ ){{0,2}}"
                 r"(?:exits?|paths|ways|ways? out)"
                 r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
@@ -47,6 +49,7 @@ _KINDS = re.compile(
                   r"(?: the following(?: \w+)?)?"
                   r"|(?:(?:items|things) )?(?:held|carried|worn|wielded|equipped)"
                   r"(?: (?:items?|things?|objects?))?"
+                  r"|(?:(?:your|my|robot|agent)(?:'s)? )?(?:gripper|hands|left hand|right hand)"
                   r"|in your (?:hands?|pockets?|bag|possession)"
                   r"|(?:your )?(?:backpack|rucksack|satchel|bag|pack)"
                   r"(?: (?:contains|holds)(?: \d+(?: of \d+)?(?: items| things)?)?)?"),
@@ -67,7 +70,8 @@ _KINDS = re.compile(
                rf"|(?:there are (?:some |several |many )?)?"
                rf"(?:(?:visible|nearby|other|present|available|mundane|interesting) )?{_THINGS}"
                r"(?: (?:here|nearby|in view|present|on the map|around(?: (?:you|me))?"
-               r"|(?:in|on) (?:the |this )?(?:room|area|location|place|floor|ground)"
+               r"|(?:in|on) (?:the |this )?"
+               r"(?:room|area|location|place|floor|ground|tile|square|spot)"
                r"|(?:that )?you (?:can )?see)){0,2}|here|on the (?:ground|floor)"),
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"

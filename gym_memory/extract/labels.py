@@ -91,7 +91,7 @@ _NAMED_EXITS = re.compile(
     r"exit|path|way|area|location|room|place|connect|lead|\bgo\b|travel|move", re.IGNORECASE
 )
 """Labels whose exits may have names of places; *cooking directions* is not one."""
-_PARTLY_CARRIED = re.compile(r"wear|wield|worn|using|equip|you now\b", re.IGNORECASE)
+_PARTLY_CARRIED = re.compile(r"wear|wield|worn|using|equip|left|right|you now\b", re.IGNORECASE)
 """Labels of only some of the carried things."""
 _IN_PLACE = (" on the ", " in the ", " under the ", " inside the ")
 """Phrases for a fast test: an item that names the place of a thing has one of them."""

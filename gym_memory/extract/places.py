@@ -16,6 +16,7 @@ from gym_memory.extract.notes.words import CONTAINER, ROOM, SUPPORTER, kind_of_n
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import (
     NAME,
+    SEEMING,
     has_any,
     is_name,
     is_place_name,
@@ -30,7 +31,7 @@ __all__ = ["MOVED", "read_place"]
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
 _AFTER_NAME = (
     r"(?: (?:above|along|at|before|behind|below|beneath|beside|between|facing|filled|from|full"
-    r"|in|inside|near|on|outside|leading|overlooking|surrounded|under|again|now|as|when|while|just"
+    r"|in|inside|near|on|outside|leading|overlooking|surrounded|under|again|now|as|when|while|just|you"
     r"|once more"
     r"|(?:\w+ed )?with|where|which|that|and)\b"
     r"[^.]*)?(?=\s*(?:[.,;!?]|$))"
@@ -86,7 +87,10 @@ _ENTERED = re.compile(
 _LEFT = re.compile(
     rf"{_YOU}(?: [^.,]+? and| \w+ly)? (?:leave|exit) (?P<name>(?:the|this) {NAME}){_AFTER_NAME}"
 )
-_THIS_IS = re.compile(rf"(?:This|It) is (?P<name>(?:the|an?) {NAME}|room \w+){_AFTER_NAME}")
+_THIS_IS = re.compile(
+    r"(?:This|It) (?:is|seems to be|appears to be|looks like|must be) "
+    rf"(?P<name>(?:the|an?) {NAME}|room \w+){_AFTER_NAME}"
+)
 """Place in a description without a title: *this is the hall*."""
 _ROOM_IS = re.compile(
     rf"The (?P<name>(?:[\w'-]+ ){{0,3}}?[\w'-]+) (?:is|are|has|holds|contains|smells|looks"
@@ -95,9 +99,10 @@ _ROOM_IS = re.compile(
 )
 """Room that the first sentence of a description has as its subject: *the hallway is dusty*."""
 _FRAGMENT = re.compile(
-    rf"(?:(?:In|At|Inside) )?(?P<name>(?:(?<=In )|(?:The|An?) |the |an? ){NAME})\.$"
+    rf"(?:(?:In|At|Inside) )?(?P<name>(?:(?<=In )|(?:The|An?) |the |an? ){NAME}"
+    r"|[A-Z][\w'-]*(?: (?!(?:the|an?) )[\w'-]+){0,3})\.$"
 )
-"""A first sentence that only names the place: *A narrow alley.*, *In the hall.*"""
+"""A first sentence that only names the place: *A narrow alley.*, *In the hall.*, *Hall.*"""
 _POSES = either("poses")
 _INTO = re.compile(
     rf"{_YOU}(?:(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
@@ -194,7 +199,7 @@ def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> boo
     at = at if found is not None else 0
     listed = " exit" in draft.text and " leading " in draft.text
     is_fragment = found is None and not listed
-    if found is None and (draft.direction or listed):
+    if found is None and (draft.direction or draft.is_first or listed):
         found = _FRAGMENT.match(sentences[0][0])
     name = place_name(found["name"]) if found is not None else ""
     if found is None or not is_name(name) or not _may_be_room(found["name"]):
@@ -247,7 +252,7 @@ def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
             aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
             if aside and not has_any(sentence, (" now ", " suddenly ")):
                 continue  # on a chair, beside a table
-            name = place_name(found["name"])
+            name = place_name(SEEMING.sub("", found["name"]))
             if draft.room and " now " in sentence and _is_here(draft, name):
                 return True  # now on the bed, in the same room
             if _LYING.match(found[0]) and kind_of_noun(name) == SUPPORTER:

@@ -10,9 +10,9 @@ from gym_memory.extract.notes.words import Phrase, singular, split_things
 from gym_memory.extract.wording import ON_IN, POSED, either
 from gym_memory.graph.schema import clean_name
 
-__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "NAME", "NOTHING", "POSSESSIVE"]
+__all__ = ["ARTICLE", "COMPASS", "END_OF", "LOCATED", "NAME", "NOTHING", "SEEMING"]
 __all__ += ["STATE_SYNONYMS"]
-__all__ += ["STATE_WORD", "VAGUE_END", "WITH_ARTICLE", "has_any", "holder_name", "is_name"]
+__all__ += ["STATE_WORD", "VAGUE_END", "WITH_ARTICLE", "has_any", "is_name"]
 __all__ += ["is_place_name"]
 __all__ += ["items_in", "one_thing", "place_name", "things_in"]
 
@@ -36,7 +36,7 @@ STATE_WORD = either("states")
 STATE_SYNONYMS = {
     "providing light": "lit", "ajar": "open", "opened": "open", "shut": "closed", "burnt": "burned",
 }  # fmt: skip
-_SEEMING = re.compile(r"what (?:appears?|looks?|seems?) (?:to be|like) ")
+SEEMING = re.compile(r"what (?:appears?|looks?|seems?) (?:to be|like) ")
 _BETWEEN_THINGS = re.compile(
     r"(?:,? and |,? (?:along|together) with |,? as well as |, )"
     r"(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
@@ -89,7 +89,6 @@ _REMARK = re.compile(
 
 Each alternative begins with a blank or a comma itself, so that a search skips to those.
 """
-POSSESSIVE = re.compile(r"(?:your|my|our|his|her|its|their) ")
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
 """A name with a number, which needs no article: *ball3*."""
@@ -144,7 +143,7 @@ def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
 
 def items_in(text: str) -> Iterator[tuple[int, str]]:
     """Yield the items of an enumeration with their starts."""
-    seeming = _SEEMING.match(text) if text.startswith("what ") else None
+    seeming = SEEMING.match(text) if text.startswith("what ") else None
     begin = seeming.end() if seeming is not None else 0
     several = has_any(text, (",", " and ", " with ", " as well as "))
     cuts = [*(_BETWEEN_THINGS.finditer(text) if several else ())]
@@ -215,11 +214,6 @@ def is_name(name: str, most: int = _MAX_NAME_WORDS) -> bool:
     if "]" in name or "}" in name or "{" in name or '"' in name or " is " in name:
         return False
     return not (name.endswith(_VAGUE_ENDS) and VAGUE_END.search(name))
-
-
-def holder_name(text: str) -> str:
-    """Return the name of a thing that holds others, without an article or a possessive."""
-    return POSSESSIVE.sub("", clean_name(text), count=1)
 
 
 @lru_cache(maxsize=4096)

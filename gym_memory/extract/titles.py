@@ -31,12 +31,12 @@ class Title(NamedTuple):
 
 RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
 _FRAME = re.compile(
-    r"(?:={2,}|=>|-=|\*\*|__|<<|#{1,6} |\[|-{2,}|~{2,}|[—–]+)[ \t]*"
+    r"(?:={2,}|=>|-=|\*{2,}|__|<<|>>|#{1,6} |\[|-{2,}|~+|[—–]+)[ \t]*"
     r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
-    r"[ \t]*(?:={2,}|=-.*|\*\*|__|>>|#{0,6}|\]|-{2,}|~{2,}|[—–]+)"
+    r"[ \t]*(?:={2,}|=-.*|\*{2,}|__|>>|<<|#{0,6}|\]|-{2,}|~+|[—–]+)"
 )
 """A name between marks, perhaps with a status after it."""
-_FRAME_MARKS = "=-*_<#[~—–"
+_FRAME_MARKS = "=-*_<>#[~—–"
 _BARE = re.compile(
     r"(?P<name>(?:[A-Z][a-z]{0,2}\. )?[A-Z][\w',&/ -]{0,58}?[\w')])"
     r"(?:(?: \(|, )(?:on|in|at|by|near|under|beside|above|below|behind|inside|outside) [^()\n]*\)?"
@@ -45,7 +45,8 @@ _BARE = re.compile(
 _AFTER_TITLE = (" (", " [", ", ")
 """Beginnings of what may follow a bare title."""
 STATE_OF_PLACE = re.compile(
-    r"(?:(?:very |pitch )?dark|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
+    r"(?:you are here|(?:very |pitch )?dark"
+    r"|lit|safe|unsafe|visited|explored|indoors|outdoors|quiet|empty"
     r"|locked|open|danger(?:ous)?|new|night|day)\b.*",
     re.IGNORECASE,
 )
@@ -113,6 +114,8 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
         words = words[:-1]
     if words.endswith((".", "!", "?")) or len(words) > _MAX_TITLE_CHARS:
         return None  # true of most lines, and the pattern below is slow to fail
+    if at == 0 and words[-1:] == ":" and follows and _names_room(words[:-1]):
+        words = words[:-1]  # Kitchen: above its description
     if ":" in words and not any(map(words.partition(":")[0].__contains__, _AFTER_TITLE)):
         return None
     if at == 0 and follows and words.islower() and kind_of_noun(words) == ROOM:
