@@ -97,6 +97,10 @@ _PARTS = {
     **dict.fromkeys(("light", "extinguish"), phrases("flame_parts")),
 }
 """Parts of a thing that confirm an action of each kind if an answer names them."""
+_COMES_FREE = re.compile(
+    r"(?:It|They|The (?P<thing>[\w' -]+?)) comes? (?:free|loose|away|off|out)\b"
+)
+"""Beginning of an answer in which what is pulled stays in the hand."""
 _LEAVES = re.compile(rf"The [\w' -]+? {either('falls')}\b")
 """Beginning of an answer in which a dropped thing stays within reach."""
 _FLIES = re.compile(rf"(?:The [\w' -]+?|It) {either('flies')}\b")
@@ -147,7 +151,7 @@ _STATES = frozenset(("opened", "shut", *(s for states in _EFFECTS.values() for s
 
 def read_answer(draft: Scene, text: str) -> None:
     """Read the changes that a short answer confirms, for the action or for each listed thing."""
-    listed = ": " in text and has_any(text, ("aken", "ropped", "one", "ot ", "k"))
+    listed = ": " in text and has_any(text, ("aken", "ropped", "one", "got", "Got", "k"))
     several = list(_LISTED_ANSWER.finditer(text)) if listed else []
     action = set(split_words(draft.action.lower())) if several else set()
     for found in several:
@@ -272,6 +276,9 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
     rest = _MANNER.sub("", answer) if names else answer
     rest = _LIGHT_SHED.sub("", rest) if kinds & _SHINES else rest
     named = names and _NAMED_THING.search(rest) is not None
+    free = _COMES_FREE.match(answer) if kinds & {"take", "draw"} else None
+    if free is not None and (not free["thing"] or free["thing"].split()[-1] in event.thing.text):
+        draft.carry(Phrase(draft.handled, (), *free.span()))
     if not named and (_part_obeys(draft, event, kinds, answer) or _settles(event, answer)):
         return True
     if named or (names and not _VAGUE.search(answer)):
@@ -360,7 +367,11 @@ def learn_word(draft: Scene) -> None:
     word = draft.handled
     if not word or _EFFECTS.keys().isdisjoint(event.kinds):
         return
-    if word in draft.text or not draft.graph.knows(word):
+    if (
+        word in draft.text
+        or head_noun(word) in split_words(draft.text)
+        or not draft.graph.knows(word)
+    ):
         return
     states = {state for kind in event.kinds for state in _EFFECTS.get(kind, ())}
     found = {m.triple.subject for m in draft.mentions.values() if m.triple.relation == "is"

@@ -167,7 +167,7 @@ _POSED_BY = re.compile(
     re.IGNORECASE,
 )
 _BY_YOU = re.compile(
-    rf"(?:(?:[Nn]ext to|[Bb]eside|[Bb]ehind|[Nn]ear|[Aa]head of|[Oo]pposite|[Bb]efore) (?:you|me)"
+    rf"(?:(?:[Nn]ext to|[Bb]eside|[Bb]ehind|[Nn]ear|[Aa]head of|[Oo]pposite|(?i:before)) (?:you|me)"
     rf"|[Nn]earby),? "
     rf"(?:{LIE}|{BE}) (?P<items>(?:an?|one) {THINGS}){STOP}"
 )
@@ -203,7 +203,8 @@ _INSIDE = re.compile(
     rf"|(?P<shown>{ARTICLE} {THINGS}) (?:is|are|lies?) inside(?: it)?{STOP}"
 )
 _CONTAINS = re.compile(
-    rf"(?P<place>{ARTICLE} {NAME}|It) (?:contains?|holds?|(?P<has>has)) (?P<items>{THINGS}){STOP}"
+    rf"(?P<place>{ARTICLE} {NAME}|It) (?:contain(?:s|ed)?|holds?|held|(?P<has>has)) "
+    rf"(?P<items>{THINGS}){STOP}"
 )
 _ROOM_WITH = re.compile(
     rf"(?:(?:[Ii]t|[Tt]his) is|{YOU}{ARE} in) (?:an?|the) (?:[\w'-]+ ){{0,3}}?(?P<room>\w+) with "
@@ -475,7 +476,7 @@ _SIDES = frozenset(("corner", "side", "end", "middle", "left", "right", "rear", 
 _NEAR_WORDS = frozenset(phrase.split()[0] for phrase in (*CLOSE, *phrases("posed"), "half"))
 _NEAR_WORDS -= _AT_SIDE
 _WITHIN_WORDS = frozenset(("to", "in", "inside", "on", "under", "underneath", "upon", "from"))
-_HAVING_WORDS = frozenset(("contain", "contains", "hold", "holds", "has"))
+_HAVING_WORDS = frozenset(("contain", "contains", "contained", "hold", "holds", "held", "has"))
 _STATE_WORDS = frozenset(
     letter_words("is are look looks seem seems appear appears s open ajar shut closed")
 )

@@ -65,6 +65,7 @@ _KINDS = re.compile(
         (HERE, rf"(?:(?:(?:in|on|at|inside|after) [\w' -]+|around (?:you|me)),? )?"
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)"
                rf"(?: here| the following(?: \w+)?| \d+ {_THINGS})?"
+               r"|(?:\w+ )?things? (?:catch|draw|attract)(?:es|s)? your (?:eye|attention)"
                r"|visible|nearby|present|also (?:here|present|nearby)|contents|(?:in )?view"
                r"|in sight|sees?|seen(?: here)?"
                rf"|(?:there are (?:some |several |many )?)?"

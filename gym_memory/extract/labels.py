@@ -18,7 +18,7 @@ from gym_memory.extract.label_kinds import (
     STATE,
 )
 from gym_memory.extract.layout import LabelItems, LayoutItem
-from gym_memory.extract.notes.words import Phrase
+from gym_memory.extract.notes.words import CONTAINER, SUPPORTER, Phrase, kind_of_noun
 from gym_memory.extract.placing import may_hold, put_in, read_away, read_contents, relation_for
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import (
@@ -86,6 +86,9 @@ _NOT_PLACE = re.compile(rf"{STATE_WORD}|true|yes|{_WAY_NOUN.pattern}")
 _STATE_HOLDING = re.compile(
     rf"(?P<state>{STATE_WORD}) \((?:contain(?:s|ing)|holding|holds):? (?P<items>[^()]+)\)"
 )
+_STOREYS = {"upstairs": "up", "downstairs": "down"}
+_SEVERAL = re.compile(rf"(?!{STATE_WORD}\b)[^()\d]+, [^()\d]+")
+"""Value of a label that lists things."""
 _DIRECTION_LETTERS = re.compile(r"[NSEWUD]{2,6}")
 _NAMED_EXITS = re.compile(
     r"exit|path|way|area|location|room|place|connect|lead|\bgo\b|travel|move", re.IGNORECASE
@@ -146,10 +149,18 @@ def read_label(draft: Scene, labelled: LabelItems) -> None:
                 draft.outdate(meant(draft, phrase.name), "is in", INVENTORY)
     elif kind == HOLDER:
         _read_contents(draft, label.text, items)
+    elif kind == STATE and _is_holder(label.text) and _SEVERAL.fullmatch(items[0].text):
+        on = kind_of_noun(label.text.lower()) == SUPPORTER
+        _read_contents(draft, f"{'on' if on else 'in'} the {label.text}", items)
     elif kind == STATE and _are_ways(label.text, items):
         _read_exits(draft, items, names=False)
     elif kind == STATE:
         _read_state(draft, label.text, items[0])
+
+
+def _is_holder(label: str) -> bool:
+    """True if a label names furniture, whose contents are its value: *table: cup, plate*."""
+    return kind_of_noun(label.lower()) in (CONTAINER, SUPPORTER)
 
 
 def _read_contents(draft: Scene, label: str, items: tuple[LayoutItem, ...]) -> None:
@@ -311,6 +322,7 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
     there = place_name(arrow["there"]) if arrow else ""
     if there in DIRECTIONS:  # Chapel (north)
         word, there = there, place_name(word)
+    word = _STOREYS.get(word, word)
     way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
     described = arrow is not None and _DESCRIBED_WAY.fullmatch(arrow["there"]) is not None
     if (

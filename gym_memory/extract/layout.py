@@ -70,6 +70,7 @@ _LOWER_CASE_LABELS = re.compile(
     r"|[ \t]*[a-z][\w' ]{0,20}: [\w/%]+(?:[;,|] [a-z][\w' ]{0,20}: [\w/%]+)*$"
     r"|[ \t]*[a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\])"
     r"(?:[;,|]? [a-z][\w.]{0,20}=(?:[\w/%.-]+|\[[^\[\]\n]*\]))+$"
+    r"|[ \t]*[a-z]\w{0,20} ?= ?[\w/%.-]+$"
 )
 """A bulleted value or a line of pairs, whose labels may be in lower case."""
 _MARK = re.compile(rf"(?:{_BULLET.pattern}|[ \t]*)[\[(|`]*[ \t]*(?:(?:\*\*|__)[ \t]*)?")
@@ -94,7 +95,7 @@ _ARTICLES = ("A ", "An ", "Some ")
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ":")
 _MIN_WRAPPED_CHARS = 45
 """Least characters of a line that may be wrapped, if no stop ends it."""
-_ANSWER = re.compile(r"(?:taken|dropped)\b", re.IGNORECASE)
+_ANSWER = re.compile(r"(?:taken|dropped)\b|(?:done|got (?:it|them))[.!]*$", re.IGNORECASE)
 _SAYING = re.compile(
     r"\w (?:says?|said|reads?|states?|announces?|declares?|asks?|adds?|repl(?:y|ies)|answers?"
     r"|(?:goes|went) on"
@@ -112,6 +113,8 @@ _CONTAINING = re.compile(r"(?:,? (?:which )?contain(?:s|ing))?:$")
 """Words after the name of an item whose contents are listed below it."""
 _COUNT_OF_LIST = re.compile(r" ?[\[(]\d+(?: ?/ ?\d+)?[\])]\s*$")
 """Number of items after the heading of a list: *Inventory (2/10)*."""
+_COLUMN = re.compile(r"(?<=[\w)]) {3,}(?=[A-Z].*[.!]$)")
+"""Gap between the name of an item and its description."""
 _IS_WAY = re.compile(rf"(?:{'|'.join((*DIRECTIONS, *SHORT_DIRECTIONS))})", re.IGNORECASE)
 _HOLDING = re.compile(r"(?:which )?(?:containing|contains|holding|holds) ")
 """Words before an inner item: *containing a pearl* below *a basket*."""
@@ -371,6 +374,7 @@ def _list(
     """Read the list below a label, with inner lists; return the position after it."""
     own = _indent(lines[at])
     items: list[LayoutItem] = []
+    bulleted = False
     end, at = lines[at].end(), at + 1
     while at < len(lines):
         line, mark = lines[at], _mark(lines[at].group())
@@ -388,8 +392,10 @@ def _list(
             not body
             or line.start() - end > (1 if items or head.kind != CARRIED else 2)
             or _ends_list(head, body, own, len(items), marked=marked or alone, further=indent > own)
+            or (bulleted and not marked and indent <= own and head.kind != EXITS)
         ):
             break
+        bulleted = marked if not items else bulleted
         inner = LABEL.match(body) if _is_divided(body) else None
         if inner is not None and not inner["value"] and kind_of_label(inner["label"]) == HOLDER:
             label = LayoutItem(inner["label"], line.end() - len(line.group().lstrip()))
@@ -406,7 +412,7 @@ def _list(
         first = _FIRST_SENTENCE.match(body)
         held = _HOLDING.match(body)
         begin = held.end() if held else 0
-        name = (first[0] if first else body)[begin:]
+        name = _COLUMN.split((first[0] if first else body)[begin:])[0]
         items.append(LayoutItem(name, line.start() + len(mark) + begin))
         end, at = line.end(), at + 1
     labels.append(head._replace(items=tuple(items)))

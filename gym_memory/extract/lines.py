@@ -42,10 +42,11 @@ _COUNT_BEFORE = re.compile(
 )
 """Count in brackets before prose: *[Turn 9] You are in the granary*."""
 _COUNT_OF_EQUALS = re.compile(
-    r"^[(\[] ?\d{1,3}[)\]] (?=(?:An?|The|Some) [^\n]*\b(?:here|ground|floor)\b[^\n]*\.$)",
+    r"^[(\[] ?(?:\d{1,3}[)\]] (?=(?:An?|The|Some) [^\n]*\b(?:here|ground|floor)\b[^\n]*\.$)"
+    r"|[A-Z][a-z]+[)\]] (?=(?:An?|The|Some) [^\n]*\.$))",
     re.MULTILINE,
 )
-"""Count before a sentence about equal things: *(2) A jug lies here.*"""
+"""Count or quality before a sentence about things here: *(2) A jug lies here.*"""
 _MESSAGE_TAG = re.compile(r"^\[[A-Z]{2,12}\] (?=(?:The|You|Your|An?) [^\n]*[.!]$)", re.MULTILINE)
 """Sort of message in brackets before a sentence: *[ALERT] The gate is closed.*"""
 _THING_SAID = re.compile(r"^[a-z][\w' -]{0,40}: (?=You [a-z]+ [^\n]*[.!]$)", re.MULTILINE)

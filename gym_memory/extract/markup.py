@@ -31,6 +31,13 @@ _EMPHASIS = re.compile(
 )
 """Marks around words within a line; around a whole line they make a title."""
 _LINK = re.compile(r"\[(?P<word>[^\[\]\n]+)\]\([^()\s]*\)")
+_CHOICE_LINK = re.compile(r"^[ \t]*(?:[-*] )?\[\[(?![\"\'{\[])[^\[\]\n]+\]\][ \t]*$", re.MULTILINE)
+_INNER_LINK = re.compile(
+    r"\[\[(?![\"\'{\[])(?P<word>[^\[\]\n|>]*[^\[\]\n|>-])(?:(?:->|\|)[^\[\]\n]*)?\]\]"
+)
+_QUOTES = re.compile(r"''(?P<word>[^'\n](?:[^\n']|'(?!'))*)''")
+_SLASHES = re.compile(r"(?<![:\w/])//(?P<word>[^/\n]+)//")
+"""Bold and italic words and links of Twine."""
 _STRUCK = re.compile(r"~~[^~\n]+~~ ?")
 _EITHER_ARTICLE = re.compile(r"\b[Aa]\(n\)")
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|nbsp|#\d+);")
@@ -94,6 +101,9 @@ MARKUP = Rewriter(
     ("|n", [((), _COLOUR_LETTER, nothing)]),
     ("&", [((), _ENTITY, lambda found: html.unescape(found[0]))]),
     ("[", [(("[/",), _PAIR, _pair)]),
+    ("[[", [((), _CHOICE_LINK, nothing), ((), _INNER_LINK, lambda found: found["word"])]),
+    ("''", [((), _QUOTES, lambda found: f"**{found['word']}**")]),
+    ("//", [((), _SLASHES, lambda found: found["word"])]),
     ("](", [((), _LINK, lambda found: found["word"])]),
     ("~~", [((), _STRUCK, nothing)]),
     ("{{", [((), _TEMPLATE, lambda found: found["word"])]),

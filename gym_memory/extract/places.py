@@ -60,7 +60,10 @@ MOVED = re.compile(
     rf"{YOU} (?:(?:[^.,;]+,? and )?{_GO}|enter|return|arrive|follow|(?:\w+ly )?\w+ (?:your|my) way"
     r"|(?:try|want|attempt) to)\b"
 )
-_ADVERBS = r"(?: (?:out|up|down|back|over|on|along|north|south|east|west|inside|through))*"
+_ADVERBS = (
+    r"(?: (?:at last|finally|eventually|soon|then|out|up|down|back|over|on|along"
+    r"|north|south|east|west|inside|through))*"
+)
 _ENTERED = re.compile(
     rf"(?:{_YOU}(?: have|'ve| are)?(?: \w+ly)? "
     r"(?:[^.,]{1,80}?,? (?:and|until|then|(?:manage|continue|go on) to) (?:you |I |we )?)?"
@@ -133,6 +136,7 @@ _FORMS = (
 _BEFORE_YOU = re.compile(
     r"(?:(?:[A-Z][a-z]+ly|After|At|By|From|Here|In|Next|Now|On|Soon|Then|Through|With)"
     r"(?: [a-z]+){0,5}?,?|(?:As|Before|When)(?: [a-z]+){2,5}?,"
+    r"|It (?:is|was) [^.,;:!?]{2,40} (?:when|before|by the time)"
     r"|[A-Z][^.,;:!?]{3,80},? and(?: suddenly| then| now)?) (?=(?:you|we) )"
 )
 """Words before *you* that say when or how: *at last you reach the summit*."""

@@ -34,7 +34,8 @@ _ANY_STATE = re.compile(rf"\b{STATE_WORD}\b")
 _PREPOSITIONS = {"inside": "in", "into": "in", "to": "in", "onto": "on", "on top of": "on",
                  "from": "on", "upon": "on", "underneath": "under"}  # fmt: skip
 _CONTENTS = (
-    r"(?:(?P<where>on|in) which (?:is|are)|contain(?:ing|s:?)|holding) "
+    r"(?:(?P<where>on|in) which (?:is|are)"
+    r"|(?:(?:which|that) )?(?:contain(?:ing|s:?)|holds?|holding)) "
     r"(?P<items>(?:[^()]|\([^()]{0,200}\)){1,400})"
 )
 _IN_BRACKETS = re.compile(

@@ -22,7 +22,7 @@ _NO_NAMES = ("too", "a", "an", "the")
 """First words of what names nothing; a name has no article."""
 NAME = r"[^\s.,;:!?()\[\]\"][^.,;:!?()\[\]\"\n]{0,59}?"
 _SEVERAL = (
-    r"(?:[Tt](?:wo|hree|en|welve)|[Ff](?:our|ive)|[Ss](?:ix|even|everal)|[Ee](?:ight|leven)|[Nn]ine"
+    r"(?:[Tt](?:wo|hree|en|welve)|[Ff](?:our|ive)|[Ss](?:ix|even|everal)|[Ee](?:ight|leven)|(?i:nine)"
     r"|(?i:various))"
 )
 ARTICLE = rf"(?:[Aa]n?|[Tt]he|[Ss]ome|[Yy]our|[Oo]ne|{_SEVERAL}|(?i:quite a few)|\d[\w.]*)\b"
@@ -70,8 +70,9 @@ _REMARK = re.compile(
     r"| (?:just |right |directly )?(?:near|besides?|behind|below|beneath|above|against|around|by"
     r"|next to|in front of|opposite|between)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
-    r"| (?:bound|tied|half-\w+|[a-z]{2,}(?!e)[a-z]ed) (?:up )?"
-    r"(?:with|in|by|from|under|beneath|among|behind|over|on|to) .*"
+    r"| (?:bound|tied|half[- ]\w+|[a-z]{2,}(?!e)[a-z]ed|drawn|driven|written|woven|sewn|torn|hewn"
+    r"|strung|slung|sunk|hidden) (?:up )?"
+    r"(?:with|in|into|by|from|under|beneath|among|behind|over|on|to|across|around) .*"
     rf"| (?:\w+ly )?{POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
     r"| at the (?:front|back|rear)$| as well$| left$| remaining$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"

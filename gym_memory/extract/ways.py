@@ -66,6 +66,10 @@ _DIRECTION_WORDS = frozenset(
     for ending in ("", "s", "ward", "wards", "ern")
 ) | {"descend", "descends", "ascend", "ascends"}
 """Words for a fast test: a sentence that names a way has one of them."""
+_CAN_GO = re.compile(
+    r"\byou can (?:\w+ )?(?:get|return|walk|climb|crawl|escape|slip|squeeze|proceed|retreat)\b"
+)
+"""Words of a way without a noun: *you can get out to the north*."""
 _VERTICAL = frozenset(("above", "below"))
 _INSTRUCTION_OR_DISTANCE = re.compile(r"\btype\b(?! of)|\d steps?\b")
 """Instructions, whose directions are commands, and distances in steps."""
@@ -80,7 +84,7 @@ def ways_in(sentence: str, words: Set[str]) -> Sequence[tuple[int, int]]:
     """Return the spans of the exits that a sentence in lower case, with its words, names."""
     if _DIRECTION_WORDS.isdisjoint(words):
         return () if _VERTICAL.isdisjoint(words) else _rooms_beside(sentence)
-    if _PASSABLE.isdisjoint(words):
+    if _PASSABLE.isdisjoint(words) and not ("can" in words and _CAN_GO.search(sentence)):
         return _rooms_beside(sentence)
     if sentence.startswith(
         ("you try", "you want", "you attempt")

@@ -58,7 +58,8 @@ HERE_WORDS = frozenset(
 """Words for a fast test: every match of :data:`HERE` or :data:`BY` has one of them."""
 POSED = either("posed")
 BE = r"(?:is|are|has been|have been)"
-LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?)"
+LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?"
+LIE += r"|squats?|looms?|perches|nestles)"
 CLOSE = (
     *("above", "over", "against", "along", "among", "at", "behind", "below", "beneath", "beside"),
     *("between", "by", "in front of", "near", "next to"),
