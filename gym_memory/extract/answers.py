@@ -113,7 +113,7 @@ _LANDING = frozenset(("drop", "cast", "put"))
 _AGENT_ACTS = re.compile(
     r"(?:With [\w' ]+?,? )?(?:[Yy]ou|I) (?!find|see|feel|touch|hear|notice|examine|hit|miss|watch"
     r"|know|chase|reach|push|tap|try|admire|consider|study|inspect|need|want|recogni)\w+"
-    r"(?: \w+ly| up| down| back| out| off| on)? (?:the|your|my|some|one of the|an?) "
+    r"(?: \w+ly| up| down| back| out| off| on| into)? (?:the|your|my|some|one of the|an?) "
     r"(?P<thing>[\w' -]+)"
 )
 """Beginning of an answer in which the agent acts on a thing."""
@@ -149,8 +149,14 @@ _EFFECTS = {
 _STATES = frozenset(("opened", "shut", *(s for states in _EFFECTS.values() for s in states)))
 
 
-def read_answer(draft: Scene, text: str) -> None:
-    """Read the changes that a short answer confirms, for the action or for each listed thing."""
+def read_answer(draft: Scene, text: str, prose: str) -> None:
+    """Read the changes that a short answer confirms, for the action or for each listed thing.
+
+    Args:
+        draft: Draft of the step.
+        text: The text in plain lines.
+        prose: The text with its titles and labels blanked.
+    """
     listed = ": " in text and has_any(text, ("aken", "ropped", "one", "got", "Got", "k"))
     several = list(_LISTED_ANSWER.finditer(text)) if listed else []
     action = set(split_words(draft.action.lower())) if several else set()
@@ -173,10 +179,10 @@ def read_answer(draft: Scene, text: str) -> None:
     event = draft.event
     if event is None or not event.thing.text or (several and "put" not in event.kinds):
         return
-    answer = text.strip(" \n*_~")
+    answer = prose.strip(" \n*_~")
     span = _confirmation(text, event.kinds)
     if span is None and _confirms(draft, event, answer) and not _REFUSED.search(answer):
-        begin = text.index(answer)
+        begin = prose.index(answer)
         span = begin, begin + len(answer)
     happened = _HAPPENED.match(text) if span is None else None
     if happened is not None and _says_done(happened["done"], set(event.kinds)):
@@ -188,7 +194,7 @@ def read_answer(draft: Scene, text: str) -> None:
     if span is not None and len(draft.handled) > 1:  # no letter of an inventory
         _perform(draft, event, *span)
     elif not _LANDING.isdisjoint(event.kinds) and (lands := _LANDS.match(answer)):
-        _land(draft, lands, text.index(answer))
+        _land(draft, lands, prose.index(answer))
     elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
         lose(draft, draft.handled)
 

@@ -557,6 +557,8 @@ def _ends_name(words: _SentenceWords, at: int) -> bool:
     after = words.lower[at + 1] if at + 1 < len(words.lower) else ""
     if word == "but" or after == "enough":
         return True
+    if word in ("free", "loose"):  # you work the nail loose and
+        return not after or after in _CONJUNCTIONS or after in _PREPOSITIONS or after == "and"
     if word in ",;:(":
         joined = after == "and" and not _begins_clause(words, at + 2)
         listed = after in _DETERMINERS or joined or _joins_adjectives(words.lower, at)

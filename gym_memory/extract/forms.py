@@ -8,7 +8,19 @@ from functools import lru_cache
 from typing import Literal
 
 from gym_memory.core.text import letter_words
-from gym_memory.extract.events import INTANGIBLE, events_in
+from gym_memory.extract.conditions import (
+    BRACKETED_STATE,
+    CLOCK,
+    FOUND_IN_STATE,
+    IN_STATE,
+    OF_BARE_NAME,
+    OF_IDENTIFIER,
+    UNTIL_IN_STATE,
+    read_clock,
+    read_identifier,
+    read_state,
+)
+from gym_memory.extract.events import events_in
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import (
     CONTAINER,
@@ -77,7 +89,6 @@ from gym_memory.extract.things import (
     STATE_SYNONYMS,
     STATE_WORD,
     WITH_ARTICLE,
-    is_name,
     items_in,
 )
 from gym_memory.extract.views import (
@@ -115,9 +126,9 @@ from gym_memory.extract.wording import (
     either,
     phrases,
 )
-from gym_memory.graph.schema import DIRECTIONS, clean_name, door_relation, head_noun
+from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 
-__all__ = ["DOUBTFUL", "IN_STATE", "FormMatch", "forms_for", "read_state"]
+__all__ = ["DOUBTFUL", "FormMatch", "forms_for"]
 
 _ASIDE = r"(?:, (?:half-)?[a-z]+(?:ed|en|ing)\b[^,]{0,40}(?=,))?"
 _SEEN = re.compile(
@@ -138,13 +149,14 @@ _INDEFINITE = re.compile(r"There (?:is|are) (?:an?|some) ")
 _OPENNESS = "open|ajar|closed|shut|empty"
 _POSED_HERE = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) "
-    rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+)?"
+    rf"(?:{BE}(?: {POSED}| \w+ed (?:to|on|onto|against) {ARTICLE} \w+"
+    r"|(?: \w+ed(?: up)?)(?= against\b))?"
     rf"|{LIE}(?: \w+(?:ed|ly))?)(?: (?P<state>{_OPENNESS}))?(?: now)? "
     rf"(?:{HERE}\b(?P<aside>"
     r"(?:,(?! and (?!so\b))| (?=\w+ing\b|(?:along|together) with\b|as well as\b"
-    r"|with \w+ \w+(?:ed|ing)\b|(?:at|on) \w+[.!]*$))[^.!?]*)?"
+    r"|with \w+ \w+(?:ed|ing)\b|(?:at|in|on) \w+[.!]*$))[^.!?]*)?"
     rf"|{BY} (?:it\b|(?:{ARTICLE}|his|her|its|their) {NAME})"
-    rf"(?:, (?:\w+ing|its|his|her|their)\b[^.!?]*)?){STOP}"
+    rf"(?:, (?:\w+ing|its|his|her|their|on which|in which|where)\b[^.!?]*)?){STOP}"
 )
 _FILLS = re.compile(
     rf"(?P<items>[Aa]n? (?:(?! and ){LETTER})+?) {either('filling')}(?: up)? "
@@ -159,6 +171,14 @@ _BROUGHT = re.compile(
     rf"(?:up|across|over|against|along|around|to|onto) {ARTICLE} {NAME}{STOP}"
 )
 """A thing that somebody brought here: *a boat has been dragged up the beach*."""
+_IN_VIEW = re.compile(
+    rf"(?P<items>[Aa]n? (?:(?! and ){LETTER})+?) (?:is|are) (?:now )?"
+    rf"(?:revealed|exposed|uncovered|visible)\b(?! (?:to|from|only|through|in the distance))"
+    rf"[^.!?]*{STOP}"
+)
+"""A thing that comes to light: *a door is revealed at the foot of the stair*."""
+_BESIDE_IT = re.compile(rf"{BY} (?:it|them),? (?P<items>{ARTICLE} {THINGS}){STOP}", re.IGNORECASE)
+"""A thing in a clause without a verb: *and beside it a trunk*."""
 _POSED_BY = re.compile(
     rf"(?:(?:[Hh]alf[- ])?[Hh]idden |{POSED} )?{BY} "
     rf"(?:{ARTICLE} (?:(?! you ){LETTER})+?|it|them){_ASIDE},? "
@@ -216,36 +236,6 @@ _HAS_ON = re.compile(
     rf"(?:{POSED} )?(?P<where>on|in|inside|under|(?<=ed )to) (?:it|them)"
     rf"(?: (?:that (?:says|reads)|saying|reading|stating)\b.*)?{STOP}"
 )
-IN_STATE = re.compile(
-    rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
-    r"(?: is| are| (?:has|have) been(?: left| propped| wedged)?"
-    r"|(?: seems?| appears?| looks?)(?: to be)?|(?<=[Ii]t)'s"
-    r"| (?:\w+s|stood|lay|hung)(?: \w+ly)?(?= (?:open|ajar|shut|closed)\b))"
-    rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
-    rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: and (?P<also>{STATE_WORD}))?"
-    rf"(?: inside| once again| again| once more| (?:from|by|with) [^.!?]*"
-    rf"|(?<=\d) (?:\(|of |out of )[^.]*| now"
-    rf"| and (?:contains?|holds?) (?P<items>{THINGS})|,? (?:as|because|since) [^.!?]*)?{STOP}"
-)
-_UNTIL_IN_STATE = re.compile(
-    rf"{YOU} .*\b(?:until|so that) "
-    rf"(?P<thing>(?:the|your) {NAME}|it) (?:is|are) (?P<state>{STATE_WORD}){STOP}"
-)
-"""A state that the agent causes: *you turn the wheel until the valve is shut*."""
-_FOUND_IN_STATE = re.compile(
-    rf"{YOU} (?:find|found) (?P<thing>(?:the|your) {NAME}) (?P<state>{STATE_WORD}){STOP}"
-)
-_OF_IDENTIFIER = re.compile(
-    rf"(?P<items>(?:[a-zA-Z]+ )?[a-zA-Z]+\d+) (?:is|are) "
-    rf"(?:(?P<where>{ON_IN}|at) (?P<place>{NAME})|(?P<state>{STATE_WORD})){STOP}"
-)
-"""A statement about an identifier, without articles: *ball3 is in room1*."""
-_OF_BARE_NAME = re.compile(
-    rf"(?P<items>[a-z][\w' -]{{1,30}}?) (?:is|are) (?:now )?"
-    rf"(?:(?P<where>{ON_IN}) (?P<place>{NAME})|(?P<state>{STATE_WORD})){STOP}"
-)
-"""A statement about a known thing without an article: *fridge is open*."""
-_CLOCK = re.compile(rf"It is (?P<state>\d\d?:\d\d(?: ?[AaPp][Mm])?){STOP}")
 _COMMA_NAME = re.compile(r"(?<!\w)(?!and | |, )(?:(?!,? and |, ).)+")
 _BARE_ITEM = (
     r"[\w'-]+(?<!ed)(?<!ing)(?: (?!and\b|of\b)[\w'-]+){0,2}(?: \([a-z ]+\)| (?:on|in) the \w+)?"
@@ -379,19 +369,6 @@ def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
     return True
 
 
-def _read_identifier(draft: Scene, found: re.Match[str]) -> bool:
-    """Read the place or the state of an identifier or of a known thing; False for another."""
-    name, span = clean_name(found["items"]), found.span("items")
-    if found.re is _OF_BARE_NAME and not draft.graph.knows(name):
-        return False
-    if found["state"]:
-        draft.add(name, "is", STATE_SYNONYMS.get(found["state"], found["state"]), *span)
-    else:
-        where = "in" if found["where"] == "at" else found["where"]
-        put_in(draft, found["items"], span[0], where, clean_name(found["place"]), bare=True)
-    return True
-
-
 def _read_active(draft: Scene, found: re.Match[str]) -> bool:
     """Read a thing that acts in or on furniture or a known thing."""
     place = clean_name(found["place"])
@@ -420,42 +397,6 @@ def _read_inside(draft: Scene, found: re.Match[str]) -> None:
         put_in(draft, found[items], found.start(items), where, draft.topic)
 
 
-def read_state(draft: Scene, found: re.Match[str]) -> None:
-    """Read ``The fridge is closed``; *it* is the thing named last."""
-    thing, start = found["thing"], found.start("thing")
-    cut = thing.rfind(" and the ") if " and the " in thing else -1
-    if cut > 0:  # the lock breaks and the door swings open
-        thing, start = thing[cut + 5 :], start + cut + 5
-    placed = PLACED.search(thing)
-    aside = _PLACE_OF_PART.search(thing) if placed is None else placed
-    span = start, start + len(thing)
-    thing = clean_name(thing[: aside.start() if aside else None])
-    name = draft.topic if thing in _PRONOUNS else draft.thing_called(_DETERMINER.sub("", thing))
-    if name == "lock" and draft.handled not in ("", "lock"):
-        return  # the lock clicks open: the answer confirms that the door is unlocked
-    state = found["state"].lower()
-    if state[-1].isdigit():
-        draft.outdate(name, "is", None)
-    if is_name(name) and (head_noun(name) not in INTANGIBLE or draft.graph.knows(name)):
-        draft.topic = name
-        way = placed["way"].lower() if placed is not None else ""
-        if draft.room and is_door(name) and way in DIRECTIONS:
-            draft.add(draft.room, door_relation(way), name, *span)
-        draft.add(name, "is", STATE_SYNONYMS.get(state, state), *found.span("state"))
-        if (also := found.groupdict().get("also")) is not None:
-            draft.add(name, "is", STATE_SYNONYMS.get(also, also), *found.span("also"))
-        if state == "empty":
-            draft.keep_only(name, ())
-        if found.groupdict().get("items"):
-            put_in(draft, found["items"], found.start("items"), "in", name)
-
-
-def _read_clock(draft: Scene, found: re.Match[str]) -> None:
-    draft.outdate("time", "is", None)
-    draft.add("time", "is", found["state"].lower(), *found.span("state"))
-
-
-_PRONOUNS = ("it", "they", "this")
 _Read = Callable[[Scene, "re.Match[str]"], bool | None]
 """Reader of a match; it returns False if the sentence fits by chance, so another is tried."""
 FormMatch = tuple["re.Match[str]", _Read]
@@ -482,6 +423,8 @@ _STATE_WORDS = frozenset(
 )
 _COMING_WORDS = frozenset(("from", "view", "here"))
 _GOING_WORDS = (_DIRECTION_WORDS - {"in"}) | {"off", "away", "back"}
+_BRACKETED_STATES = frozenset(letter_words(STATE_WORD))
+_VIEW_WORDS = frozenset(("revealed", "exposed", "uncovered", "visible"))
 _INVERTING = frozenset(phrase.split()[0] for phrase in phrases("posed")) | {"here", "all"}
 _INVERTED_WORDS = frozenset(("about", "around", "nearby", "here", "there"))
 _FirstWords = frozenset[str] | Literal["general", "name", "identifier"]
@@ -492,7 +435,7 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     (frozenset(("there", "you")), DOOR_IN_VIEW, read_view, _DIRECTION_WORDS),
     (frozenset(("you", "follow", "take")), WAY_TO, read_way_to, frozenset(("follow", "take"))),
     (_ALL_WAYS_WORDS, ALL_WAYS, read_all_ways, frozenset(("four",))),
-    (_SUBJECTS, _FOUND_IN_STATE, read_state, frozenset(("find", "found"))),
+    (_SUBJECTS, FOUND_IN_STATE, read_state, frozenset(("find", "found"))),
     (frozenset(("there",)), EXITS_TO, read_exits_to, frozenset(("exit", "exits"))),
     (frozenset(("there", "there's")), _SEEN, _read_seen, _NO_REQUIRED),
     (_SEEING_WORDS, _SEEN, _read_seen, _SEE_WORDS),
@@ -517,21 +460,29 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("general", SEARCH_FINDS, read_search, frozenset(("you", "i", "we"))),
     ("general", OPENS, read_opening, frozenset(("open", "opens", "reveals"))),
     (_SUBJECTS, REVEALS, read_revealed, REVEALING),
-    (_SUBJECTS, _UNTIL_IN_STATE, read_state, frozenset(("until", "so"))),
+    (_SUBJECTS, UNTIL_IN_STATE, read_state, frozenset(("until", "so"))),
     ("general", REVEALS, read_revealed, REVEALING),
-    ("identifier", _OF_IDENTIFIER, _read_identifier, _STATE_WORDS),
-    ("name", _OF_BARE_NAME, _read_identifier, _STATE_WORDS),
-    (frozenset(("it", "it's")), _CLOCK, _read_clock, _NO_REQUIRED),
+    ("identifier", OF_IDENTIFIER, read_identifier, _STATE_WORDS),
+    ("name", OF_BARE_NAME, read_identifier, _STATE_WORDS),
+    (frozenset(("it", "it's")), CLOCK, read_clock, _NO_REQUIRED),
     (frozenset(("it", "this", "you", "i", "we")), _ROOM_WITH, _read_room, frozenset(("with",))),
     ("general", _STEPS_AWAY, _read_away, frozenset(("step", "steps"))),
     ("general", BUSY, read_busy, BUSY_WORDS),
     (_INVERTING, _INVERTED, _read_posed, _INVERTED_WORDS),
+    (frozenset(("the",)), BRACKETED_STATE, read_state, _BRACKETED_STATES),
     ("general", OF_YOURS, read_yours, frozenset(("yours",))),
     ("general", IN_STATE, read_state, _STATE_WORDS),
     ("general", DOOR_LIES, read_door, _DIRECTION_WORDS),
     ("general", _POSED_HERE, _read_posed, HERE_WORDS),
     ("general", _FILLS, _read_posed, frozenset(phrases("filling"))),
     (frozenset(("a", "an")), _BROUGHT, _read_posed, frozenset(("been",))),
+    (
+        frozenset(("a", "an")),
+        _IN_VIEW,
+        _read_posed,
+        _VIEW_WORDS,
+    ),
+    (_NEAR_WORDS, _BESIDE_IT, _read_posed, frozenset(("it", "them"))),
     ("general", BEARS, read_bearer, IN_HAND),
     ("general", _HAS_ON, _read_holding, frozenset(("it", "them"))),
     ("general", _CONTAINS, _read_holding, _HAVING_WORDS),
@@ -554,17 +505,12 @@ the required words, if a form has any. Both are fast tests before slow patterns:
 text takes a quarter longer.
 """
 DOUBTFUL: tuple[_Read, ...] = (
-    _read_identifier, read_door, read_exits_to, read_view, read_way_to, _read_holding,
+    read_identifier, read_door, read_exits_to, read_view, read_way_to, _read_holding,
     read_having, _read_away, _read_posed, _read_active, _read_room, read_revealed,
     read_bearer, read_named, read_acting,
     read_busy, read_arrival, read_departure,
 )  # fmt: skip
 """Readers that may return False, after which a later form is tried."""
-_PLACE_OF_PART = re.compile(
-    r" (?:on|in|at|under|by|near|beside|above|below|behind|beneath|next to|opposite)"
-    r" (?:the|an?|my|his|her|its|their|your) "
-)
-_DETERMINER = re.compile(r"(?:your|this|that) ")
 _GENERAL_WORD = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")
 _SPECIAL_WORDS = frozenset[str]().union(*(row[0] for row in _FORMS if not isinstance(row[0], str)))
 """Words that may begin a form by themselves."""

@@ -89,6 +89,8 @@ _STATE_HOLDING = re.compile(
 _STOREYS = {"upstairs": "up", "downstairs": "down"}
 _SEVERAL = re.compile(rf"(?!{STATE_WORD}\b)[^()\d]+, [^()\d]+")
 """Value of a label that lists things."""
+_BRACKETED_WAYS = re.compile(r"(?:\([^()]+\)[ ,]*){2,}")
+_ONE_BRACKET = re.compile(r"\([^()]+\)")
 _DIRECTION_LETTERS = re.compile(r"[NSEWUD]{2,6}")
 _NAMED_EXITS = re.compile(
     r"exit|path|way|area|location|room|place|connect|lead|\bgo\b|travel|move", re.IGNORECASE
@@ -326,7 +328,7 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
     way = SHORT_DIRECTIONS.get(word, word.replace("-", ""))
     described = arrow is not None and _DESCRIBED_WAY.fullmatch(arrow["there"]) is not None
     if (
-        described or _WAY_NOUN.fullmatch(there) or ("(" in text and way not in DIRECTIONS)
+        described or _NOT_PLACE.fullmatch(there) or ("(" in text and way not in DIRECTIONS)
     ):  # Town Hall (TH)
         there = ""
     if NOTHING.match(word) or not (way in DIRECTIONS or (names and is_name(clean_name(word)))):
@@ -402,6 +404,8 @@ def _split(text: str, exits: bool, alone: bool) -> tuple[tuple[str, int], ...]:
     split = _ITEM_SPLIT
     if exits and _DIRECTION_LETTERS.fullmatch(text) and text.lower() not in SHORT_DIRECTIONS:
         return tuple((letter, at) for at, letter in enumerate(text))
+    if exits and _BRACKETED_WAYS.fullmatch(text):
+        return tuple((way[0].strip("()"), way.start() + 1) for way in _ONE_BRACKET.finditer(text))
     if exits:
         split = _BETWEEN_WAYS if alone and _ONLY_WAYS.fullmatch(text) else _EXIT_SPLIT
     begin, parts = 0, []

@@ -34,12 +34,13 @@ _AGENT = re.compile(
 _SECOND_PERSON = {"is": "are", "has": "have", "sees": "see", "holds": "hold", "carries": "carry",
              "enters": "enter"}  # fmt: skip
 _PAST_NARRATION = re.compile(
-    r"(?:You|I|We) (?:were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed"
+    r"(?:You|I|We) (?:had|(?!need|feed|heed|speed|proceed|succeed|bleed)\w+ed|took|crept"
+    r"|were|was|stood|saw|came|went|walked|stepped|entered|could see|noticed"
     r"|found)\b"
 )
 _PAST_HINTS = (
     *("was", "were", " stood", " saw", " came", " went", " walked", " stepped", " entered"),
-    *(" could", " noticed", " found"),
+    *(" could", " noticed", " found", " held", " led ", " lay ", " hung ", " sat "),
 )
 """Parts for a fast test: every text in the past tense has one of them."""
 _WAS = re.compile(r"\b(?:was|were)\b")

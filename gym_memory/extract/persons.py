@@ -32,7 +32,7 @@ CALLED_HERE = re.compile(
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}){STOP}"
 )
 BUSY = re.compile(
-    rf"(?P<people>(?i:an?|some|two|three|several|your|my|\d+) {THINGS}|{_PROPER_NAME}) "
+    rf"(?P<people>(?i:an?|the|some|two|three|several|your|my|\d+) {THINGS}|{_PROPER_NAME}) "
     r"(?:(?P<bars>(?:is|are) blocking (?:the|this|all)|(?:(?:is|are) blocking|blocks?) your)\b"
     r"|(?:is|are|sits?|sat|stands?|stood|lies|lay|kneels?|knelt) (?:\w+ly )?(?!com|go|leav|miss"
     r"|approach|noth|any|every|some)\w{2,}ing\b"
@@ -68,6 +68,7 @@ GOES = re.compile(
 SUBSTANCES = frozenset(
     ("water", "light", "daylight", "smoke", "steam", "mist", "dust", "rain", "snow", "sand", "lava")
 )
+_ATTIRE = re.compile(r" (?:in|with) .*")
 _BETWEEN_NAMES = re.compile(r",? and |, ")
 OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} {THINGS}){STOP}")
 """A person without an article who holds a thing: *innkeeper has a key*."""
@@ -156,6 +157,11 @@ def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
 def read_busy(draft: Scene, found: re.Match[str]) -> bool:
     """Read people who are here; return False if the subject is not people."""
     people, start = found["people"], found.start("people")
+    attire = _ATTIRE.search(people)
+    if attire is not None and names_person(people[: attire.start()]):
+        people = people[: attire.start()]  # a gardener in a straw hat
+    if people.startswith("The ") and not IN_HAND.isdisjoint(found.group().split()):
+        return False  # the guard is holding a lamp
     if found["bars"] and WITH_ARTICLE.match(people) and not people.startswith("The"):
         put_here(draft, people, start)
         return True

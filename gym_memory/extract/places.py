@@ -96,7 +96,8 @@ _THIS_IS = re.compile(
 )
 """Place in a description without a title: *this is the hall*."""
 _ROOM_IS = re.compile(
-    rf"The (?P<name>(?:[\w'-]+ ){{0,3}}?[\w'-]+) (?:is|are|has|holds|contains|smells|looks"
+    rf"The (?P<name>(?:[\w'-]+ ){{0,3}}?[\w'-]+) "
+    r"(?:is|are|was|were|has|holds|held|contains|smells|smelled|looks"
     rf"|seems|stretches|extends|widens|narrows|{LEADS})\b"
     r"(?! (?:open|ajar|closed|shut|(?:un)?locked|to the|not|no|visible|now)\b)"
 )
@@ -261,6 +262,8 @@ def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
                 return True  # now on the bed, in the same room
             if _LYING.match(found[0]) and kind_of_noun(name) == SUPPORTER:
                 continue  # you wake in a bed
+            if draft.event is not None and "wear" in draft.event.kinds:
+                continue  # you climb into the suit
             if found.re is _INTO and not (draft.is_move or draft.is_first):
                 continue
             if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):

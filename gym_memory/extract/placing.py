@@ -72,6 +72,8 @@ _AFTER_HOLDER = re.compile(
 """Words after a holder that say where it is or what it suits: *on a nail by the ladder*."""
 _HEAD = re.compile(r" (?:of|in|on|at|by|near|to|above|below|under|behind|beside|outside|inside) .*")
 """Words after the head of the name of a place."""
+_ARRANGEMENTS = ("row", "rows", "line", "lines", "circle", "group", "pairs", "cluster", "heap")
+"""Nouns for how things are arranged, not for what holds them: *levers stand in a row*."""
 _VIEWS = ("distance", "background")
 """Nouns for a view, which holds no things."""
 _STEPS = (
@@ -121,6 +123,9 @@ def put_in(
     itself = ROOM_ITSELF.fullmatch(place)
     of = itself["of"] or "" if itself is not None else place
     if _is_room_of(draft, of) or (itself is not None and (not of or kind_of_noun(of) == ROOM)):
+        put_here(draft, text, start, bare=bare)
+        return
+    if place in _ARRANGEMENTS:
         put_here(draft, text, start, bare=bare)
         return
     if " side of " not in place:

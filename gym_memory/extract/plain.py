@@ -74,7 +74,7 @@ class PlainRules:
         for labelled in layout.labels:
             read_label(draft, labelled)
         if step.action:
-            read_answer(draft, text)
+            read_answer(draft, text, layout.prose)
             learn_word(draft)
         if draft.is_look and not draft.arrived:
             _read_writing(draft, text, layout.labels)

@@ -7,10 +7,11 @@ from collections.abc import Sequence, Set
 from functools import lru_cache
 
 from gym_memory.core.text import word_set
+from gym_memory.extract.conditions import IN_STATE, read_state
 from gym_memory.extract.denials import is_denied, read_denial
 from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, SELVES, WATERS, Event, events_in
-from gym_memory.extract.forms import DOUBTFUL, IN_STATE, FormMatch, forms_for, read_state
+from gym_memory.extract.forms import DOUBTFUL, FormMatch, forms_for
 from gym_memory.extract.notes.words import names_person, verb_forms
 from gym_memory.extract.places import MOVED
 from gym_memory.extract.scene import Scene
@@ -28,11 +29,11 @@ _BEHIND = re.compile(
 """Place at the end of a way: *north to the mill*."""
 _BETWEEN_CLAUSES = re.compile(
     r", (?:and|but|while|with|where) |; | and (?=(?:there|beneath|under|on|in|beside|behind|above"
-    r"|near|to (?:the|your)|it is|you (?:can )?(?:see|notice|find)) )"
+    r"|near|to (?:the|your)|beside it|next to it|it is|you (?:can )?(?:see|notice|find)) )"
     r"|, (?=to the \w+ (?:is|are|lies|you|there)\b)"
 )
 _SECOND_PLACE = re.compile(
-    rf", and (?:(?:an?|the) [\w' -]{{1,30}} (?:is|are|{LIE}) (?:{ON_IN}|from|{BY}) "
+    rf", and (?:(?:an?|the) [\w' -]{{1,30}} (?:is|are|{LIE}) (?:{ON_IN}|from|{BY}|\w+ing) "
     rf"|(?:{ON_IN}|{BY}) (?:the|an?|it|them)\b(?: [\w' -]{{1,30}})? (?:is|are|{LIE}|you) )"
 )
 """Second clause that says where something is, so that no form covers both."""
@@ -47,6 +48,13 @@ _OPINIONS = frozenset(
 )
 """Words of an opinion, which may be untrue."""
 _OPINION_JOINT = re.compile(rf",? (?:and|but) (?:you )?(?:{'|'.join(phrases('opining'))})\b.*")
+_QUOTES = ('"', "\N{LEFT DOUBLE QUOTATION MARK}", "'")
+_SPEECH = re.compile(
+    r"(?:[\"“'][^\"”]*[\"”']|[x' ]{3,}) ?"
+    r"(?:(?P<who>(?:the|an?|your) [\w' -]{2,30}?|[A-Z]\w+|he|she)"
+    r" \w+s|\w+s (?P<whom>(?:the|an?|your) [\w' -]{2,30}?|[A-Z]\w+|he|she)),? and (?=[a-z]+s\b)"
+)
+"""Speech, perhaps blanked, with its speaker, before what the speaker does."""
 _REPORTED_SPEECH = re.compile(
     r"(?<=\w) (?:(?:says?|said|announces?|explains?|(?:tells?|told|warns?) (?:you|us|me|\w+))"
     r"(?: that)? (?=(?:the|an?|you|your|it|he|she|they|there|this|that|his|her|no|not|nobody"
@@ -116,6 +124,10 @@ def _analyze(
         sentence = _before_opinion(sentence)
         lower = sentence.lower()
         words = word_set(lower)
+    if sentence[:1] in _QUOTES or lower.startswith("xx"):
+        sentence = _after_speech(sentence)
+        lower = sentence.lower()
+        words = word_set(lower)
     if lower[-1:] in ("", "?") or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(words):
         return (), (), ()
     denial = read_denial(sentence, words)
@@ -168,6 +180,15 @@ def _ways(sentence: str, lower: str, words: Set[str]) -> Sequence[tuple[int, int
     """Return the spans of the ways of a sentence that are not in a name: *the South Road*."""
     ways = ways_in(lower, words)
     return ways and [way for way in ways if not _IN_NAME.match(sentence, way[0])]
+
+
+def _after_speech(sentence: str) -> str:
+    """Return what a speaker does after the words, at its place: *"Yes," says Ann, and leaves*."""
+    found = _SPEECH.match(sentence)
+    if found is None:
+        return sentence
+    who = found["who"] or found["whom"]
+    return f"{who[0].upper()}{who[1:]} ".rjust(found.end()) + sentence[found.end() :]
 
 
 def _before_opinion(sentence: str) -> str:

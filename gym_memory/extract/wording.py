@@ -42,11 +42,12 @@ HERE = (
     rf"(?:here|there|nearby|near(?:by)? (?:you|me|us)|around (?:you|me|us)|{_FLOOR}"
     r"|(?:in|(?:all )?around|throughout) (?:the|this) (?:room|area)|"
     r"in (?:the|a|one) (?:corner|cent(?:er|re)|middle)(?: of (?:the|this) (?:\w+ )?room)?"
+    r"|at (?:the|one) (?:cent(?:er|re)|back|front|rear|far end)"
     r"|against (?:the|a|one) wall)"
 )
 ENDS_OF_HERE = (
     *("here", "nearby", " you", " me", " us", "floor", "ground", "room", "area", "corner"),
-    *("center", "centre", "middle", "wall"),
+    *("center", "centre", "middle", "wall", "back", "front", "rear", "end"),
 )
 """Endings for a fast test: every match of :data:`HERE` has one of them."""
 HERE_WORDS = frozenset(
@@ -59,7 +60,7 @@ HERE_WORDS = frozenset(
 POSED = either("posed")
 BE = r"(?:is|are|has been|have been)"
 LIE = r"(?:lies?|lay|stands?|stood|sits?|sat|rests?|hangs?|hung|waits?|sleeps?|leans?|leant|burns?"
-LIE += r"|squats?|looms?|perches|nestles)"
+LIE += r"|squats?|looms?|perches|nestles|kneels?|knelt|crouches|slumps?|sprawls?)"
 CLOSE = (
     *("above", "over", "against", "along", "among", "at", "behind", "below", "beneath", "beside"),
     *("between", "by", "in front of", "near", "next to"),

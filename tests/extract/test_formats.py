@@ -91,6 +91,8 @@ NOOK = "you|is in|nook"
         (NOOK, "", "(Humming) A tuning fork lies on the bench.", "tuning fork|is on|bench"),
         (NOOK, "", "Two things catch your eye: a sword driven into the earth, and a satchel.",
          "sword|is in|nook; satchel|is in|nook"),
+        (NOOK, "", "Exits: (north) (up) (east: closed)",
+         "nook|has exit|north; nook|has exit|up; nook|has exit|east"),
         ("", "", "[Turn 4] [HP 8/9] [Torch 31]\nYou are in a grotto. Passages lead N, SE and down.",
          "you|is in|grotto; turn|is|4; hp|is|8/9; torch|is|31; grotto|has exit|north; "
          "grotto|has exit|southeast; grotto|has exit|down"),
