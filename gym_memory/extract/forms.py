@@ -20,7 +20,7 @@ from gym_memory.extract.conditions import (
     read_identifier,
     read_state,
 )
-from gym_memory.extract.events import events_in
+from gym_memory.extract.events import CONDITIONS, events_in
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import (
     CONTAINER,
@@ -200,7 +200,7 @@ _ACTIVE_BY = re.compile(
 """A thing that acts beside another: *by the window a clock ticks softly*."""
 _THING_FIRST = re.compile(
     rf"(?P<items>{ARTICLE} {THINGS}) (?:{BE}(?: now)?(?: {POSED}(?: \w+ly| out)?)?"
-    rf"|{LIE}(?: (?P<state>{_OPENNESS}))?) "
+    rf"|{LIE}(?: (?P<state>{_OPENNESS})| \w+(?:ed|en))?) "
     rf"(?P<where>{ON_IN}|(?:(?<=hangs )|(?<=hung )|(?<=hanging ))from|(?<=ed )to) (?P<place>{NAME})"
     rf"(?:, (?:half|almost|nearly|still|only|quite|very|one|two|all|both|some"
     rf"|each)\b[^,.!?]*)?{STOP}"
@@ -353,7 +353,10 @@ def _add_openness(draft: Scene, found: re.Match[str]) -> None:
 def _read_holding(draft: Scene, found: re.Match[str]) -> bool:
     """Read ``On the table is a lamp``, ``A lamp is on the table``, ``The box contains a coin``."""
     groups, place = found.groupdict(), clean_name(_OWNER.sub("", found["place"]))
-    if not (_NAMED.match(found["place"]) or draft.graph.knows(place) or names_person(place)):
+    plural = place.endswith("s") and place not in CONDITIONS
+    if not (
+        plural or _NAMED.match(found["place"]) or draft.graph.knows(place) or names_person(place)
+    ):
         return False  # such as: in good condition
     place = (draft.topic or draft.room) if place == "it" else meant(draft, place)
     if "where" not in groups and names_person(place):

@@ -34,7 +34,7 @@ _KINDS = re.compile(
                 r"|(?:(?:you|i)(?: have|'ve)? )?(?:now (?:at|in)|entered|arrived (?:at|in)|reached"
                 r"|(?:moved|went|travell?ed) to)|where"),
         (EXITS, rf"(?:there (?:are|is) )?(?:(?!{_DIRECTION})[a-z]+ ){{0,2}}"
-                r"(?:exits?|paths|ways|ways? out)"
+                r"(?:exits?|paths|ways|ways? (?:out|on|off))"
                 r"(?: (?:are|here|(?:of|from) (?:the )?[\w' -]+))?"
                 r"|doors|(?:connects?|connected|leads?) to|neighbou?rs|[a-z]+ directions"
                 r"|(?:from here )?you can (?:go|move|travel|walk)(?: to)?"
@@ -66,6 +66,7 @@ _KINDS = re.compile(
                r"(?:you|i) (?:can )?(?:also )?(?:see|notice|find)"
                rf"(?: here| the following(?: \w+)?| \d+ {_THINGS})?"
                r"|(?:\w+ )?things? (?:catch|draw|attract)(?:es|s)? your (?:eye|attention)"
+               r"|who(?:'s| is) here"
                r"|visible|nearby|present|also (?:here|present|nearby)|contents|(?:in )?view"
                r"|in sight|sees?|seen(?: here)?"
                rf"|(?:there are (?:some |several |many )?)?"
@@ -77,6 +78,7 @@ _KINDS = re.compile(
         (HOLDER, r"(?:(?:on|in|inside) )?(?:the |your )?[\w', -]+?"
                  r" (?:contains?|holds?|consists? of)(?: the following(?: \w+)?)?"
                  r"|(?:on|in|inside|under) (?:(?:the|a|an) [\w'-]+(?: [\w'-]+){0,3}|it)"
+                 r"|inside|within"
                  r"|contents of [\w' -]+"),
     )), re.IGNORECASE,
 )  # fmt: skip

@@ -59,6 +59,8 @@ _STATUS_PAIR = re.compile(
 _RELATION_VERBS = ("shows", "has", "holds", "contains", "starts", "needs")
 _EXPLANATION = re.compile(r"(?<=\w\w)(?::| [-–—]) [^()]*$")
 """Explanation after the name of an item: *sword: sharp*, *Ann - asleep*."""
+_CLOSE_STATE = re.compile(rf"(?<=[a-z])\((?={STATE_WORD}\))")
+"""Bracket right after a name, before a state: *candle(lit)*."""
 _EXPLAINING = (": ", " - ", " – ", " — ")
 _CLOSE_REMARK = re.compile(r"(?<=[a-z])\([^()]*\)$")
 """Remark in brackets right after a name: *ghoul(8hp)*."""
@@ -131,6 +133,10 @@ _HOLDER = re.compile(
 def read_label(draft: Scene, labelled: LabelItems) -> None:
     """Read a label by its kind."""
     kind, label, items = labelled
+    if label.text.lower() == "opened" and draft.handled and draft.aim != label.text.lower():
+        draft.add(draft.handled, "is", "open", *label.span)
+        _read_contents(draft, f"in the {draft.handled}", items)
+        return
     if kind == CARRIED and draft.is_look and clean_name(label.text) == draft.aim:
         kind = HOLDER
     if kind == STATE and (way := label.text.lower().removesuffix(" exit")) in DIRECTIONS:
@@ -171,6 +177,7 @@ def _read_contents(draft: Scene, label: str, items: tuple[LayoutItem, ...]) -> N
     if found is None:
         return
     name = clean_name(found["place"])
+    name = "it" if name in ("inside", "within") else name
     if " consist" in label:  # a collection is not a holder; its things are in what is looked at
         holder = draft.aim
     else:
@@ -316,6 +323,7 @@ def _exit_of(text: str, names: bool) -> tuple[str, str]:
     arrow = _EXIT_TO_PLACE.fullmatch(text)
     word = (arrow["way"] if arrow else text).strip(" .").lower().removeprefix("the ")
     means, _, last = clean_name(word).rpartition(" ")
+    last = SHORT_DIRECTIONS.get(last, last)
     if last in DIRECTIONS and _WAY_NOUN.fullmatch(means):  # a stairway up
         word = last
     first, _, means = clean_name(word).partition(" ")
@@ -365,6 +373,7 @@ def _without_contents(items: tuple[LayoutItem, ...]) -> tuple[Phrase, ...] | Non
 def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
     found = []
     for part in parts:
+        part = part._replace(text=_CLOSE_STATE.sub(" (", part.text))
         counted = _COUNT_BEFORE.match(part.text)
         begin = counted.end() if counted else 0
         whole = _unwrapped(part.text[begin:]).rstrip(" .,!").strip("\"'[]*").strip(" .,!")

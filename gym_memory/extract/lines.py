@@ -94,14 +94,18 @@ _EXITS_AFTER_TITLE = re.compile(
 """Title with the exits in the same line: *-[ The Quay ]-  exits: N S*."""
 _CLOCK = re.compile(r"\d\d?:\d\d(?: ?[AaPp][Mm])?")
 _TELEGRAM = re.compile(
-    rf"\A(?P<title>[A-Z][\w' -]{{1,40}}?)\. (?P<prose>(?:[^.\n]{{1,60}}\. )?)"
-    rf"Exits? (?P<ways>(?i:{_ONE_WAY}(?:(?:,? and |[, /]+){_ONE_WAY})*))\."
+    rf"\A(?P<title>[A-Z][\w' -]{{1,40}}?)\. (?P<prose>(?:[^.\n]{{1,60}}\. ){{0,4}})"
+    rf"Exits?:? (?P<ways>(?i:{_ONE_WAY}(?:(?:,? and |[, /]+){_ONE_WAY})*))\."
     r"(?: (?P<rest>[^.\n]+)\.)?\s*\Z"
 )
 """Place, exits and things without verbs: *Ledge. Exits W. Rope, lamp.*"""
 _BARE_EXITS = re.compile(
     rf"^Exits? (?P<ways>(?i:{_ONE_WAY}(?:(?:,? and |[, /]+){_ONE_WAY})*))\.?$", re.MULTILINE
 )
+_PLACED_FRAGMENT = re.compile(
+    r"(?<![^ ])(?P<thing>[A-Z][\w'-]*(?: [\w'-]+)?) (?P<where>on|in|under) (?P<place>[\w'-]+)\. "
+)
+"""Place of a thing without a verb: *Toolbox on ledge*."""
 _MAX_TELEGRAM_TITLE_WORDS = 4
 _NO_FRAGMENT = re.compile(
     r"\b(?:you|it|is|are|the|here|nothing|no|not|this|there|in|on)\b", re.IGNORECASE
@@ -290,7 +294,8 @@ def _telegram(found: re.Match[str]) -> str:
     title, rest = found["title"], found["rest"] or ""
     if len(title.split()) > _MAX_TELEGRAM_TITLE_WORDS or _NO_FRAGMENT.search(title):
         return found[0]
-    lines = [f"# {title}", found["prose"].strip(), f"Exits: {found['ways']}"]
+    prose = _PLACED_FRAGMENT.sub(r"The \g<thing> is \g<where> the \g<place>. ", found["prose"])
+    lines = [f"# {title}", prose.strip(), f"Exits: {found['ways']}"]
     lines.append(rest if not rest or _NO_FRAGMENT.search(rest) else f"Items: {rest}")
     return "\n".join(filter(None, lines))
 

@@ -10,7 +10,14 @@ from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import Phrase, kind_of_noun, names_person
 from gym_memory.extract.placing import find_things, put_here
 from gym_memory.extract.scene import Scene
-from gym_memory.extract.things import ARTICLE, NAME, WITH_ARTICLE, is_name
+from gym_memory.extract.things import (
+    ARTICLE,
+    NAME,
+    STATE_SYNONYMS,
+    STATE_WORD,
+    WITH_ARTICLE,
+    is_name,
+)
 from gym_memory.extract.ways import is_passable
 from gym_memory.extract.wording import BE, BY, HERE, LEADS, POSED, STOP, THINGS, either, phrases
 from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
@@ -81,6 +88,8 @@ BEARS = re.compile(
 _HOLDING = re.compile(
     rf",? (?:carrying|holding|wearing|clutching|gripping|wielding) (?P<items>{ARTICLE} .+)"
 )
+_STATE_ASIDE = re.compile(rf",? (?P<state>{STATE_WORD})(?: and \w+)?$")
+"""State after a thing that is here: *a gate stands here, closed*."""
 _BESIDES = re.compile(
     r",? (?:along with|together with|as well as|accompanied by|and so (?:is|are)|as (?:is|are)) "
     r"(?P<items>.+)"
@@ -204,6 +213,11 @@ def read_aside(draft: Scene, found: re.Match[str]) -> None:
     besides = _BESIDES.match(aside) if aside else None
     if besides is not None:
         put_here(draft, besides["items"], found.start("aside") + besides.start("items"))
+    state = _STATE_ASIDE.match(aside) if aside else None
+    if state is not None and draft.topic:
+        so = STATE_SYNONYMS.get(state["state"], state["state"])
+        at = found.start("aside") + state.start("state")
+        draft.add(draft.topic, "is", so, at, at + len(state["state"]))
     held = _HOLDING.match(aside) if aside else None
     if held is not None and draft.topic:
         add_held(draft, held["items"], found.start("aside") + held.start("items"), draft.topic)

@@ -45,7 +45,7 @@ _ADJECTIVES = (
 )
 """Adjectives that commas divide: *a large, bright room*."""
 _BEING = re.compile(
-    rf"{_YOU}(?:{ARE}| stand| a?wake(?: up|n)?)"
+    rf"{_YOU}(?:{ARE}| stand| a?w[ao]ke(?: up|n)?)"
     r"(?: now| currently| standing| back| again| outside| trapped| locked| stuck)* "
     r"(?:in (?!front of )|inside |within |at |aboard |on board |(?P<other>on (?=an? |the |[A-Z])"
     r"|(?=(?:in front of|above|behind|below|beneath|beside|near|outside|under) )))"
@@ -128,7 +128,10 @@ _NO_ROOM = re.compile(
 """Words after *in*, *at* or *of* that name no place."""
 _MIDDLE_OF = re.compile(r"the (?:middle|cent(?:er|re)|midst) of ")
 _FORMS = (
-    (_BEING, frozenset(("are", "re", "am", "m", "stand", "wake", "awake", "awaken"))),
+    (
+        _BEING,
+        frozenset(("are", "re", "am", "m", "stand", "wake", "awake", "awaken", "woke", "awoke")),
+    ),
     (_CALLED, frozenset(("is",))),
     (_ENTERED, frozenset(phrases("entering"))),
     (_INTO, frozenset(("into", "onto", "are", "re", "am", "m", *phrases("poses")))),

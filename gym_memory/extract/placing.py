@@ -66,7 +66,8 @@ POSSESSION = re.compile(
 _AFTER_HOLDER = re.compile(
     r" (?:near|beside|behind|below|beneath|above|against|by|next to|in front of|opposite|on|in|at"
     r"|under|over|facing|between)"
-    r" (?:the|an?|your) .*| \w+ enough\b.*| \w{3,}ing (?:the|an?|some|your) .*"
+    r" (?:(?:the|an?|your|his|her) .*|(?:him|her|it|them|you|me)$)"
+    r"| \w+ enough\b.*| \w{3,}ing (?:the|an?|some|your) .*"
     rf"| to (?:the|your) (?:{COMPASS}|left|right)$"
 )
 """Words after a holder that say where it is or what it suits: *on a nail by the ladder*."""

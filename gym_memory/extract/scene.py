@@ -32,6 +32,8 @@ _OPPOSITES = {"locked": "unlocked", "unlocked": "locked"}
 """Opposite states without a slot of their own, as an unlocked thing may also be closed."""
 
 
+_HANDING = frozenset(("drop", "give", "cast"))
+"""Kinds of actions on a carried thing; *it* is the one taken last."""
 _SHARED_NAME = "several places"
 """State of a name that several places share, as in a maze."""
 _MIN_EXITS_BY_SENTENCES = 3
@@ -116,7 +118,10 @@ class Scene(Draft):
         if event is None or not event.thing.text or self.direction is not None:
             return ""
         if event.thing.is_pronoun:
-            return ""
+            handed = not _HANDING.isdisjoint(event.kinds)
+            return (
+                next(reversed([f.subject for f in self.contents(INVENTORY)]), "") if handed else ""
+            )
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried, typed=True)
 

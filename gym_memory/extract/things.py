@@ -42,6 +42,8 @@ _BETWEEN_THINGS = re.compile(
     r"(?:(?:you(?:'re| are) |are )?(?:wearing|carrying|holding) )?"
     rf"(?={ARTICLE}|[A-Z][a-z]|[a-z]+s, and )(?![^()]{{0,200}}+\))"
 )
+_COMMA_OR_AND = re.compile(r", (?:and )?| and ")
+_ANY_ARTICLE = re.compile(rf"\b{ARTICLE} ")
 _OF_PERSON = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)?'s? [a-z]+")
 """A thing of a named person, which needs no article: *Aunt May's hat*."""
 _APPOSITION = re.compile(r"(?:an?|the|one) [\w'-]+(?: [\w'-]+)? of |the [^,]+$")
@@ -134,7 +136,7 @@ _DIRECTION_PARTS = ("north", "south", "east", "west", " up", " down")
 def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     """Return the things of an enumeration; those without an article only if ``bare``."""
     found = []
-    for begin, item in items_in(text):
+    for begin, item in items_in(text, bare=bare):
         phrase = one_thing(item, bare)
         if phrase is not None:
             name, states, start, end = phrase
@@ -142,12 +144,18 @@ def things_in(text: str, bare: bool) -> tuple[Phrase, ...]:
     return tuple(found)
 
 
-def items_in(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the items of an enumeration with their starts."""
+def items_in(text: str, *, bare: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield the items of an enumeration with their starts.
+
+    If the items may be ``bare`` and none has an article, every comma divides them.
+    """
     seeming = SEEMING.match(text) if text.startswith("what ") else None
     begin = seeming.end() if seeming is not None else 0
     several = has_any(text, (",", " and ", " with ", " as well as "))
-    cuts = [*(_BETWEEN_THINGS.finditer(text) if several else ())]
+    between = _BETWEEN_THINGS
+    if bare and ", " in text and "(" not in text and not _ANY_ARTICLE.search(text):
+        between = _COMMA_OR_AND
+    cuts = [*(between.finditer(text) if several else ())]
     if len(cuts) == 1 and _APPOSITION.match(text, cuts[0].end()) and cuts[0][0] == ", ":
         text, cuts = text[: cuts[0].start()], []  # a pit, the work of moles
     if len(cuts) == 1 and _WITH_ONE.search(text, 0, cuts[0].start()):

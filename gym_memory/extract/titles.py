@@ -32,7 +32,7 @@ class Title(NamedTuple):
 RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
 _FRAME = re.compile(
     r"(?:={2,}|=>|-=|\*{2,}|__|<<|>>|#{1,6} |\[|-{2,}|~+|[—–]+)[ \t]*"
-    r"(?P<name>[^\W\d_](?:[\w',&.() /-]*[\w')])?)"
+    r"(?P<name>[^\W\d_](?:[\w',&.() /—–-]*[\w')])?)"
     r"[ \t]*(?:={2,}|=-.*|\*{2,}|__|>>|<<|#{0,6}|\]|-{2,}|~+|[—–]+)"
 )
 """A name between marks, perhaps with a status after it."""

@@ -93,6 +93,18 @@ NOOK = "you|is in|nook"
          "sword|is in|nook; satchel|is in|nook"),
         (NOOK, "", "Exits: (north) (up) (east: closed)",
          "nook|has exit|north; nook|has exit|up; nook|has exit|east"),
+        ("", "", "You are in the linen room. You can see: mangle (open), hamper (contains: sheet, "
+         "towel), line. Exits: hall (door open).",
+         "you|is in|linen room; mangle|is in|linen room; mangle|is|open; hamper|is in|linen room; "
+         "sheet|is in|hamper; towel|is in|hamper; line|is in|linen room; linen room|has exit|hall"),
+        ("", "", "### Mill — Upper Floor\nYou enter a loft. **Who's here:** two carters\n"
+         "**Ways on:** stairs up, yard (south)",
+         "you|is in|mill — upper floor; carters|is in|mill — upper floor; "
+         "mill — upper floor|has exit|up; mill — upper floor|has exit|south; "
+         "yard|is seen south of|mill — upper floor"),
+        (NOOK, "", "held=taper(lit)", "taper|is in|inventory; taper|is|lit"),
+        ("", "", "Quay. Wet stones. Barrel on sledge. Exit: up.",
+         "you|is in|quay; quay|has exit|up; barrel|is on|sledge"),
         ("", "", "[Turn 4] [HP 8/9] [Torch 31]\nYou are in a grotto. Passages lead N, SE and down.",
          "you|is in|grotto; turn|is|4; hp|is|8/9; torch|is|31; grotto|has exit|north; "
          "grotto|has exit|southeast; grotto|has exit|down"),
