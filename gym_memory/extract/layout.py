@@ -141,7 +141,7 @@ _MARKED = re.compile(r"[\n:=|\[#*]")
 _INLINE_LABEL = re.compile(
     r"(?P<before>^|(?<=[.!?])[ \t]|(?<=[.!?][ \t]))(?P<label>[A-Z][\w']*(?: [\w']+){0,7}"
     r"|[a-z][\w']*(?: [\w']+){0,3} contains):(?:[ \t]+|(?=\d+[(/]))"
-    r"(?P<value>(?:[^\n.:!?()]|\([^()\n]{0,80}\)|[()]|\.(?=\d))*)(?:(?<!\b[A-Z])|(?<=, [NSEWUD]))"
+    r"(?P<value>(?:[^\n.:!?]|\.(?=\d)|:(?=[^()\n]{0,80}\)))*)(?:(?<!\b[A-Z])|(?<=, [NSEWUD]))"
     r"(?P<stop>[.!?]?)(?:(?P<gap>[ \t])(?=[A-Z])|$)"
 )
 """A label in a line of sentences, with its value up to the full stop."""

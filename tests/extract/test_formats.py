@@ -125,3 +125,8 @@ NOOK = "you|is in|nook"
 )  # fmt: skip
 def test_format_gives_its_facts(known: str, action: str, text: str, facts: str) -> None:
     assert changes(known, action, text) == set(filter(None, facts.split("; ")))
+
+
+@pytest.mark.parametrize("part", ["(b) ", "(b: c) ", " [a: b]", "> a: b\n", "[[a->", "(north) "])
+def test_long_run_of_marks_is_read(part: str) -> None:
+    assert isinstance(changes(NOOK, "", f"Exits: {part * 3000}x"), set)
