@@ -10,4 +10,4 @@ __all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "EpisodeResult", "OnStep",
 DEFAULT_TIMEOUT = 1800.0
 """Seconds that a job may take."""
 DEFAULT_STEP_TIMEOUT = 600.0
-"""Seconds of a step: it may call a model several times, and a first reset may compile a game."""
+"""Seconds that a step may take, which may call a model several times or compile a game."""

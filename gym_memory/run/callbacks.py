@@ -76,11 +76,11 @@ def following(
 
 _PARAMETER_CHARS = 6000
 """Most characters of a parameter in MLflow."""
-_OF_EPISODE = ("score", "normalized", "success", "steps", "tokens", "memory_ms", "cost_usd")
+_EPISODE_NUMBERS = ("score", "normalized", "success", "steps", "tokens", "memory_ms", "cost_usd")
 
 
 class _Logger(Callback):
-    """A logger of rows as named numbers; an episode's are named by its memory and policy."""
+    """A logger of rows as numbers, which for an episode are named by its combination."""
 
     def __init__(self) -> None:
         self._episodes = 0
@@ -91,7 +91,7 @@ class _Logger(Callback):
         place = f"{row.job.env}/{row.job.memory}/{row.job.policy}"
         values = {"failed": float(bool(row.result.failed))}
         if not row.result.failed:
-            found = ((name, getattr(row.result, name)) for name in _OF_EPISODE)
+            found = ((name, getattr(row.result, name)) for name in _EPISODE_NUMBERS)
             values |= {name: float(value) for name, value in found if value is not None}
         self.log({f"{place}/{name}": x for name, x in values.items()}, self._episodes)
 

@@ -42,7 +42,7 @@ from gym_memory.run.results.folder import check_backends
 __all__ = ["MOST_TRIES", "RayPool", "connect", "go_to", "ray_library", "room_for"]
 
 MOST_TRIES = 4
-"""Number of nodes lost under a job before the job counts as the cause."""
+"""Lost nodes after which their job counts as the cause."""
 PATIENCE = 300.0
 """Seconds to wait for a node after the last one was lost."""
 _LOOK_SECONDS = 5.0
@@ -174,7 +174,7 @@ class RayPool:
         """Build each environment where it will run, and each memory and policy, once."""
         self._config = config
         for env in config.envs:
-            if len(self._idle) >= self._most():
+            if len(self._idle) >= self._most_actors():
                 self._retire(self._idle.pop(0))
             self._idle.append(self._start(env))
             self._confirm(self._idle[-1])
@@ -186,7 +186,7 @@ class RayPool:
         for job in jobs:
             self._waiting.setdefault(job.env, deque()).append(job)
         while self._waiting or self._running:
-            self._give_out()
+            self._assign_jobs()
             ready, _ = self._ray.wait(list(self._running), timeout=_LOOK_SECONDS)
             if not ready:  # an actor may wait for a node
                 room_for(next(iter(self._running.values()))[0].env, PATIENCE)
@@ -215,7 +215,7 @@ class RayPool:
                     file.write(played.log)
                 yield played.rows
 
-    def _give_out(self) -> None:
+    def _assign_jobs(self) -> None:
         """Give every actor a job of its environment; start and retire actors as jobs need."""
         while self._waiting:
             actor = next((a for a in self._idle if a.env in self._waiting), None)
@@ -224,7 +224,7 @@ class RayPool:
             else:
                 if self._idle:
                     self._retire(self._idle.pop())
-                elif len(self._running) >= self._most():
+                elif len(self._running) >= self._most_actors():
                     return
                 actor = self._start(next(iter(self._waiting)), PATIENCE)
             jobs = self._waiting[actor.env]
@@ -235,7 +235,7 @@ class RayPool:
         while self._idle:  # a lost job may wait for their memory
             self._retire(self._idle.pop())
 
-    def _most(self) -> int:
+    def _most_actors(self) -> int:
         """Return the cores that the cluster has now, at most ``n_workers``."""
         cores = max(int(self._ray.cluster_resources().get("CPU", 0)), 1)
         return cores if self._n is None else min(self._n, cores)
@@ -271,7 +271,7 @@ def connect(address: str) -> Callable[[], None]:
     before, workplace = signal.getsignal(signal.SIGTERM), os.getcwd()
     # Ray's own folder keeps logs for ever and lets every user read the token.
     files = _own_folder() if address == "local" else None
-    temporary = {"TMPDIR": files} if files else {}  # with the files of killed actors
+    temporary = {"TMPDIR": files} if files else {}  # also keeps the files of killed actors
 
     def leave() -> None:
         ray.shutdown()
@@ -279,7 +279,7 @@ def connect(address: str) -> Callable[[], None]:
             shutil.rmtree(files, ignore_errors=True)
 
     try:
-        os.chdir(os.path.abspath(os.sep))  # Ray's workers import from where it is started
+        os.chdir(os.path.abspath(os.sep))  # Ray's workers import from its first folder
         with child_environment(**temporary):
             ray.init(address=address, log_to_driver=False, logging_level="warning", _temp_dir=files)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -302,7 +302,7 @@ def _own_folder() -> str:
 
 
 def go_to(workplace: str) -> None:
-    """Work in the folder of the process that sends the jobs, where this node has it."""
+    """Change to the folder of the process that sends the jobs, if this node has it."""
     with contextlib.suppress(OSError):
         os.chdir(workplace)
 
@@ -334,20 +334,20 @@ def room_for(env: Spec, patience: float = 0.0) -> int:
     """
     try:
         made: Any = ENVIRONMENTS.get(env.name)
-    except (UnknownNameError, ImportError):  # of a plugin, which the workers import
+    except (UnknownNameError, ImportError):  # the name is of a plugin, which only workers import
         made = None
     need = int(getattr(made, "worker_gib", TextEnv.worker_gib) * _GIB)
-    what = f"a core and {need / _GIB:g} GiB of memory, which a worker of {env} asks for"
-    deadline, said = time.monotonic() + patience, False
+    what = f"a core and {need / _GIB:g} GiB of memory, which a worker of {env} needs"
+    deadline, warned = time.monotonic() + patience, False
     while True:
         nodes = [node["Resources"] for node in require("ray", "ray").nodes() if node["Alive"]]
         if any(n.get("CPU", 0) >= 1 and n.get("memory", 0) >= need for n in nodes):
             return need
         if time.monotonic() >= deadline:
             raise BackendError(f"no node of the Ray cluster has {what}")
-        if not said:
+        if not warned:
             _LOG.warning(
                 "waiting at most %g s for a node of the Ray cluster with %s", patience, what
             )
-        said = True
+        warned = True
         time.sleep(1)

@@ -120,8 +120,8 @@ def compare(
     """
     if ray is not None and (concurrency, max_cost_usd, max_tokens) != (None, None, None):
         raise InvalidArgumentError(
-            "expected no concurrency, max_cost_usd or max_tokens together with ray: what counts "
-            "them is a file, which the machines of a cluster do not share"
+            "expected no concurrency, max_cost_usd or max_tokens together with ray: a file "
+            "counts them, which the machines of a cluster do not share"
         )
     limits: dict[str, Any] = {}
     if max_cost_usd is not None or max_tokens is not None:
@@ -169,6 +169,6 @@ def compare(
                         on_progress(done, total, rows)
         rows = folder.rows()
         write_report(folder.path, [read_source(folder.path)])
-        if todo or not (folder.path / MANIFEST).exists():  # else it would show later damage
+        if todo or not (folder.path / MANIFEST).exists():  # a new manifest would hide later damage
             write_manifest(folder.path)
         return rows

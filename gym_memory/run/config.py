@@ -44,7 +44,7 @@ _MOST_SEEDS = 1_000_000
 _MOST_JOBS = 100_000
 """Most jobs of a run, so that an untrusted folder is read in seconds."""
 _LISTS = {"envs": str, "memories": str, "policies": str, "seeds": int, "plugins": str}
-"""Lists of a configuration and what they contain."""
+"""Lists of a configuration, with the types of their elements."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Job:
 
     @property
     def config(self) -> str:
-        """Return a hash of all but the seed, equal for the jobs of one cell of the table."""
+        """Return a hash of everything but the seed, equal for the jobs of a combination."""
         record = {k: v for k, v in dataclasses.asdict(self).items() if k != "seed"}
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -232,7 +232,7 @@ class RunConfig:
                 if key in env.kwargs:
                     raise InvalidArgumentError(
                         f"{env!r} sets {key!r}: give it by its own option instead, "
-                        "so that it stands in the table"
+                        "so that it appears in the table"
                     )
         for seed in self.seeds:
             wrong = isinstance(seed, bool) or not isinstance(seed, int)

@@ -36,7 +36,7 @@ class EpisodeResult:
     win. ``tokens`` is the mean of the recalls, ``memory_ms`` the mean of a step's update and
     recall. ``counters`` are those of policy, memory and models; ``curve`` has points ``(step,
     value)`` where the value changed. ``failed`` says why an episode is incomplete, with more in
-    ``detail``. ``notes`` tell a reader about recalls over the budget, failed calls of models, and
+    ``detail``. ``notes`` report recalls over the budget, failed calls of models, and
     what was cut or estimated. ``models`` names the models that answered, as their servers do.
     """
 
@@ -80,13 +80,13 @@ class EpisodeResult:
             return self
         usage = meter.counters()
         cost = self.cost_usd + usage.pop("cost_usd")
-        counters, said = {**self.counters, **usage}, (meter.notes(), meter.models())
+        counters = {**self.counters, **usage}
         return dataclasses.replace(
             self,
             cost_usd=cost,
             counters=counters,
-            notes=(*self.notes, *said[0]),
-            models=said[1],
+            notes=(*self.notes, *meter.notes()),
+            models=meter.models(),
         )
 
     @property
@@ -233,5 +233,7 @@ class _Tally:
             cost_usd=float(counters.pop("cost_usd", 0.0)),
             counters=counters,
             curve=tuple(self._curve),
-            notes=(f"{name} recalls more than its budget, which is shown empty",) if over else (),
+            notes=(f"{name} recalls more than its budget: such recalls are shown empty",)
+            if over
+            else (),
         )

@@ -1,4 +1,4 @@
-"""Play a job, episode after episode of its protocol; warn of jobs that learn from their tests."""
+"""Play a job by its protocol, and warn of jobs that learn from their test tasks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class JobPlayer(EpisodePlayer):
         Trial 0 plays under the job's seed; later trials seed the policy from the seed and the
         trial.
         """
-        from gym_memory.run.replays import credit_exactly  # names of jobs need none
+        from gym_memory.run.replays import credit_exactly  # slow to import, and needed only to play
 
         self._begin()
         job, policy_seed = self.job, self.job.seed
@@ -89,7 +89,7 @@ class JobPlayer(EpisodePlayer):
         self._began = time.perf_counter()
 
     def _measured(self, episode: Callable[[OnStep], EpisodeResult]) -> EpisodeResult:
-        with episode_usage(self._spending, MOST_FAILURES) as self._meter:  # a failed episode's too
+        with episode_usage(self._spending, MOST_FAILURES) as self._meter:  # even if it fails
             result = episode(self._on_step)
         check_result(result)
         usage = self._meter.total()
@@ -159,7 +159,7 @@ def play_job(
         player.close()
 
 
-# Warnings about runs that learn from their tests
+# Warnings about runs that learn from their test tasks
 
 
 def mixtures(config: RunConfig) -> Iterator[str]:
@@ -172,8 +172,8 @@ def mixtures(config: RunConfig) -> Iterator[str]:
         kept = Job(config.envs[0], memory, config.policies[0], 0).kept
         for env in tested if kept == "online" else ():
             yield (
-                f"{memory} keeps what it learns on {env}: the row is of a memory that learns at "
-                "test. Add learn=false to freeze it"
+                f"{memory} learns while it plays {env}: its row is that of a memory that learns "
+                "from the test. Add learn=false to freeze it"
             )
     for env in config.envs if names else ():
         if env.name != "Panel":
@@ -193,7 +193,7 @@ def training_mixtures(env: str, split: str, what: str) -> Iterator[str]:
 
 
 def _panels_in(env: Spec) -> dict[str, int]:
-    with contextlib.suppress(GymMemoryError):  # playing it reports this
+    with contextlib.suppress(GymMemoryError):  # reported when it is played
         made: Any = Job(env, Spec("none"), Spec("random"), 0).make_env()
         with contextlib.closing(made):
             return panels_with(env, made.get_wrapper_attr("task_ids"))

@@ -67,7 +67,7 @@ class Limits(NamedTuple):
 
 
 class _Play:
-    """A job in play in a worker, as far as the parent knows."""
+    """A job in play in a worker, as the parent sees it."""
 
     def __init__(self, job: Job, limits: Limits, *, alone: bool):
         self.job, self.alone = job, alone
@@ -104,20 +104,20 @@ class _Play:
         return min(self._due.values())
 
     @property
-    def late(self) -> str:
+    def timeout_reason(self) -> str:
         """Return why the worker counts as hung after its deadline."""
         what = min(self._due, key=lambda name: self._due[name])
         seconds = self._limits._asdict()["episode" if what == "end" else what]
         return f"timeout: no {what} within {seconds:g} s"
 
     @property
-    def whole(self) -> bool:
+    def is_done(self) -> bool:
         """True if the job has ended, apart from closing its environment."""
         return bool(self.rows) and not self.in_episode
 
-    def broken(self, reason: str, detail: str) -> list[EpisodeRow]:
-        """Return the rows received and a failed one with the reason."""
-        if self.whole:
+    def rows_after_fault(self, reason: str, detail: str) -> list[EpisodeRow]:
+        """Return the rows received and, unless the job is done, a failed one with the reason."""
+        if self.is_done:
             return self.rows
         took = time.monotonic() - self._began
         failure = EpisodeResult.failure(reason, detail, task_id=self.task_id, seconds=took)
@@ -139,28 +139,28 @@ class _Worker:
         self.slot, self.lanes = slot, settings.lanes
         self.plays: dict[Job, _Play] = {}
         self.ready = False
-        self._starts_until = time.monotonic() + START_SECONDS
+        self._idle_deadline = time.monotonic() + START_SECONDS
         self._log = place.log
         self._log_start = self._log_size()
         context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, place, settings))
+        self.connection, child_end = context.Pipe()
+        self.process = context.Process(target=serve, args=(child_end, place, settings))
         self._mark = uuid.uuid4().hex
         with _child_settings(self._mark, temporary):
             self.process.start()
-        theirs.close()
+        child_end.close()
 
     @property
     def deadline(self) -> float:
         if not self.ready or not self.plays:
-            return self._starts_until
+            return self._idle_deadline
         return min(play.deadline for play in self.plays.values())
 
     def wait_until(self, deadline: float) -> None:
         """Set the time by which an idle worker must answer."""
-        self._starts_until = deadline
+        self._idle_deadline = deadline
 
-    def room(self, *, alone: bool) -> bool:
+    def has_room(self, *, alone: bool) -> bool:
         """True if the worker can take one more job, or one that must run alone."""
         free = self.ready and len(self.plays) < (1 if alone else self.lanes)
         return free and not any(play.alone for play in self.plays.values())
@@ -179,7 +179,7 @@ class _Worker:
         with contextlib.suppress(OSError):
             self.connection.send(place)
 
-    def awake(self, ready: Sequence[Any]) -> bool:
+    def needs_attention(self, ready: Sequence[Any]) -> bool:
         """True if the worker sent a message, died, or missed its deadline."""
         return (
             self.connection in ready
@@ -203,7 +203,7 @@ class _Worker:
         except OSError:
             return ""
 
-    def bound_log(self) -> None:
+    def trim_log(self) -> None:
         """Cut a long log to its end; the worker continues to append to it."""
         with contextlib.suppress(OSError):
             if self._log_size() > _LOG_BYTES:
@@ -213,7 +213,7 @@ class _Worker:
                     file.write(f"... (the log was longer than {_LOG_BYTES} bytes)\n{end}\n")
                 self._log_start = 0
 
-    def ask_where(self) -> None:
+    def log_stack(self) -> None:
         """Make a hanging worker write its stack to its log."""
         if hasattr(signal, "SIGUSR1") and self.process.pid is not None:
             with contextlib.suppress(OSError):
@@ -246,9 +246,9 @@ def _start_tracker() -> None:
 def _child_settings(mark: str, temporary: str) -> Iterator[None]:
     """Give child processes a mark and one numeric thread, and shield them from Ctrl-C.
 
-    Files of a killed engine stay in the pool's folder ``temporary``, which is removed with it. The
-    mark finds a worker with all its children, in any session. The parent handles Ctrl-C, after the
-    start if it comes during it.
+    Files of a killed engine stay in the folder ``temporary``, which is removed with the pool. The
+    mark finds a worker with all its children, in any session. The parent handles Ctrl-C, but only
+    after the start.
     """
     masks: set[signal.Signals] | set[int] = set()
     if hasattr(signal, "pthread_sigmask"):
@@ -269,11 +269,11 @@ class WorkerPool:
     Args:
         n_workers: Most processes, >= 1.
         limits_in_time: Seconds after which a worker counts as hung.
-        logs: Folder for what the backends print.
+        logs: Folder for the output of the backends.
         steps: Folder for the step logs; None keeps none.
         plugins: Modules that every worker imports first.
         limits: Arguments of the :class:`gym_memory.llm.Budget` of all workers together.
-        concurrency: Jobs played at once over all workers, in threads; None for one a worker.
+        concurrency: Jobs played at once over all workers, in threads; None for one per worker.
         memory: Bytes of data that a worker, or a process that it starts, may hold; None divides
             the machine's memory by the workers.
         callbacks: Callbacks that each worker builds, to follow steps.
@@ -313,7 +313,7 @@ class WorkerPool:
         self._temporary = ""
         self._failed_starts = 0  # in a row
         self._waiting: deque[Job] = deque()
-        self._suspects: set[Job] = set()  # were in play beside others when their worker died
+        self._suspects: set[Job] = set()  # one of several jobs in play when a worker died
 
     def __enter__(self) -> WorkerPool:
         self.move(self._logs, self._steps)
@@ -359,7 +359,7 @@ class WorkerPool:
         if self._failed_starts >= _MOST_STARTS:
             raise BackendError(
                 f"{why}. It was tried {_MOST_STARTS} times. "
-                "A script starts workers under `if __name__ == '__main__':` alone"
+                "A script must start workers under `if __name__ == '__main__':`"
             )
 
     def check(self, config: RunConfig) -> dict[str, str]:
@@ -383,7 +383,7 @@ class WorkerPool:
         self._waiting, self._suspects = deque(jobs), set()
         while self._waiting or any(worker.plays for worker in self._workers.values()):
             self._start_missing()
-            self._give_out()
+            self._assign_jobs()
             busy = [w for w in self._workers.values() if w.plays or not w.ready]
             if not busy:  # no worker could be started: try again, but not forever
                 continue
@@ -391,8 +391,8 @@ class WorkerPool:
             left = min(worker.deadline for worker in busy) - time.monotonic()
             ready = wait(sources, min(max(left, 0.0), LOOK_SECONDS))
             for worker in busy:
-                worker.bound_log()
-            for worker in [w for w in busy if w.awake(ready)]:
+                worker.trim_log()
+            for worker in [w for w in busy if w.needs_attention(ready)]:
                 yield from self._advance(worker)
 
     def _start_missing(self) -> None:
@@ -406,12 +406,12 @@ class WorkerPool:
             if worker is None and self._waiting:
                 self._start(slot)
 
-    def _give_out(self) -> None:
+    def _assign_jobs(self) -> None:
         """Assign waiting jobs to the workers with the fewest jobs."""
         in_play = sum(len(worker.plays) for worker in self._workers.values())
         while self._waiting and in_play < self._most:
             alone = self._waiting[0] in self._suspects
-            free = [w for w in self._workers.values() if w.room(alone=alone)]
+            free = [w for w in self._workers.values() if w.has_room(alone=alone)]
             if not free:
                 return
             worker = min(free, key=lambda w: (len(w.plays), w.slot))
@@ -425,9 +425,9 @@ class WorkerPool:
                 self._failed_starts = 0
             return []
         if not worker.connection.poll() and time.monotonic() >= worker.deadline:
-            worker.ask_where()
+            worker.log_stack()
             late = [play for play in worker.plays.values() if time.monotonic() >= play.deadline]
-            return self._retire(worker, late[0].late, [play.job for play in late])
+            return self._retire(worker, late[0].timeout_reason, [play.job for play in late])
         try:
             if not worker.connection.poll():
                 # The worker is ending; its last messages can still be read.
@@ -439,7 +439,7 @@ class WorkerPool:
             worker.process.join(_END_SECONDS)
             if fault := machine_fault():
                 raise MachineError(
-                    f"{fault}. A worker died of it: run the same command again"
+                    f"{fault}. It ended a worker: run the same command again"
                 ) from None
             dead = list(worker.plays)
             self._suspects.update(dead[1:] and dead)
@@ -465,8 +465,8 @@ class WorkerPool:
         del self._workers[worker.slot]
         ended = []
         for job, play in worker.plays.items():
-            if play.whole or job in guilty:
-                ended.append(play.broken(reason, detail))
+            if play.is_done or job in guilty:
+                ended.append(play.rows_after_fault(reason, detail))
             else:
                 self._waiting.append(job)
         return ended

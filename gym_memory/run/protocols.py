@@ -234,7 +234,7 @@ class BestOf(Trials):
 class Tales(RestartBudget):
     """Restarts of a lost game until the last step, as in TALES; the best final score counts.
 
-    An episode's score is that of its end or truncation.
+    The score of an episode is its last one, at the end or truncation.
 
     Args:
         steps: Environment steps in all, >= 1.

@@ -68,8 +68,8 @@ class Worth(NamedTuple):
 class Lens:
     """A view of a memory that hides the items in ``dropped`` and records all that it recalls.
 
-    The memory gets every other call, but an outcome only if the view ``learns``. :meth:`reasons`
-    adds ``notes`` to items. If the view ``describes`` and the memory keeps a graph, ``features``
+    All other calls go to the memory, but outcomes only if the view ``learns``. :meth:`reasons` adds
+    ``notes`` to items. If the view ``describes`` and the memory keeps a graph, ``features``
     are those of each fact when it was first shown.
     """
 
@@ -226,8 +226,8 @@ class Replays:
 
     A replay starts at the reset and drops items from every recall. With ``step`` it starts at the
     engine's snapshot of that step and drops items from the recall of that step alone. A set of
-    items is played once; ``replays`` and ``steps`` count what was played. An item that only a
-    replay recalls stays in its recalls. A policy must play the same way with the same seed. With
+    items is played once; ``replays`` and ``steps`` count all plays and their steps. An item that
+    only a replay recalls is not dropped. A policy must play the same way with the same seed. With
     ``describes``, ``features`` are those of each fact when it was first shown.
     """
 
@@ -263,7 +263,7 @@ class Replays:
             )
         else:
             first = Lens(self._memory, first_only=True, describes=describes)
-            again = self._again(first)
+            again = self._replay(first)
             if (again.value, again.curve[-1][1]) != (self.whole.value, self.whole.curve[-1][1]):
                 raise InvalidArgumentError(
                     "expected a policy that plays the same way again, got another outcome"
@@ -293,7 +293,7 @@ class Replays:
         self.steps += result.steps
         return result
 
-    def _again(self, lens: Lens) -> EpisodeResult:
+    def _replay(self, lens: Lens) -> EpisodeResult:
         if self._resumed is None:
             return self._rollout(lens, self._env, self._policy)
         snapshot, policy = self._resumed
@@ -306,7 +306,7 @@ class Replays:
         if dropped not in self._known:
             lens = Lens(self._memory, first_only=self._step is not None)
             lens.dropped = dropped
-            self._known[dropped] = self._again(lens)
+            self._known[dropped] = self._replay(lens)
         return self._known[dropped]
 
     def worths(

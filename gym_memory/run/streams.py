@@ -241,7 +241,7 @@ class Stream(Protocol):
             else:
                 raise InvalidArgumentError(
                     f"expected a memory of experience for leave_one_task_out, got {memory.name!r}: "
-                    "others do not keep which task an item comes from"
+                    "others do not record the task of an item"
                 )
         runner = StreamRunner(player.env, player.policy, self.worlds)
         try:

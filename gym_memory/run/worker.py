@@ -2,7 +2,7 @@
 
 A worker takes a :class:`RunConfig` to check, a :class:`Job` to play, and a :class:`WorkerPlace` to
 write to from then on. It sends tuples: ``ready``;
-``checked`` or ``error``; for a job ``begin``, ``step`` (after a reset and now and then), ``row``
+``checked`` or ``error``; for a job ``begin``, ``step`` (after a reset and at intervals), ``row``
 (an episode), ``done`` or ``error``. With several lanes each job has a thread.
 """
 
@@ -49,7 +49,7 @@ from gym_memory.run.play import Listener, play_job
 __all__ = ["MARK", "WorkerPlace", "WorkerSettings", "kill_marked", "serve"]
 
 MARK = "GYM_MEMORY_WORKER"
-"""Environment variable that marks a worker and all that it starts."""
+"""Environment variable that marks a worker and its child processes."""
 
 
 class WorkerSettings(NamedTuple):
@@ -230,7 +230,7 @@ def _play(
     record = ""
     if steps is not None:
         path = steps / job.steps_file
-        path.unlink(missing_ok=True)  # files that a killed run of this job left
+        path.unlink(missing_ok=True)  # left by a killed run of this job
         record = str(path)
     reporter = _Reporter(send, job, silence, followers)
     try:

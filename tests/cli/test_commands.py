@@ -180,7 +180,7 @@ def test_other_configuration_in_the_same_folder_is_refused(run: Run) -> None:
     assert run(*words, "0:1")[0] == 0
     status, _, err = run(*words, "0:2")
     assert status == 2
-    assert "holds a run with seeds [0], this one asks for [0, 1]: use another --out" in err
+    assert "holds a run with seeds [0], this one has [0, 1]: use another --out" in err
 
 
 # ---------------------------------------------------------------- mistakes

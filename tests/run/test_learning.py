@@ -36,7 +36,7 @@ def test_report_of_trainings_overlays_their_curves(folders: list[Path], capsys: 
     out = folders[0].parent / "both"
     main_ends(["report", *map(str, folders), "--out", str(out)])
     page = (out / "learning.html").read_text()
-    for title in ("Score on the valid games", "Score of training", "Loss", "steps a second"):
+    for title in ("Score on the valid games", "Score of training", "Loss", "steps per CPU second"):
         assert title in page
     assert page.count("against CPU seconds") >= 4
     assert {"drrn-1", "drrn-2"} <= {word for word in ("drrn-1", "drrn-2") if word in page}

@@ -228,7 +228,7 @@ def test_backend_versions_do_not_mix(tmp_path: Path) -> None:
     write(tmp_path / "a", config(range(3)))
     write(tmp_path / "b", config(range(3, 6)), version="engine 2")
     folders = [tmp_path / "a", tmp_path / "b"]
-    with pytest.raises(ResultsError, match="scores of different versions do not compare"):
+    with pytest.raises(ResultsError, match="scores of different versions are not comparable"):
         build_report(folders, tmp_path / "both")
     assert build_report(folders, tmp_path / "both", allow_version_mismatch=True)
 

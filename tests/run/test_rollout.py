@@ -169,7 +169,7 @@ def test_recall_over_budget_is_noted() -> None:
         env = MemoryObservation(gym.make(RAW_ID, max_steps=3), "none", budget)
         env.memory = Wide()
         notes.append(rollout(env, Script("look"), 0).notes)
-    assert notes == [("Wide recalls more than its budget, which is shown empty",), ()]
+    assert notes == [("Wide recalls more than its budget: such recalls are shown empty",), ()]
 
 
 def test_errors_pass_through() -> None:

@@ -136,7 +136,7 @@ def test_every_flipped_bit_is_noticed(run: Path) -> None:
         (lambda lines: lines[1:], "episodes are missing"),
         (lambda lines: [line.replace(b'"history"', b'"arigraph"') for line in lines], "not played"),
         (lambda lines: [lines[0].replace(b"train/0", b"train/7"), *lines[1:]], "two tasks"),
-        (lambda lines: [line.replace(b'"seed": 1', b'"seed": 9') for line in lines], "asks for"),
+        (lambda lines: [line.replace(b'"seed": 1', b'"seed": 9') for line in lines], "is no job"),
         (lambda lines: [lines[0].replace(b'"steps": ', b'"steps": 1'), *lines[1:]], "of [1"),
     ],
 )

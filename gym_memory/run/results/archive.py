@@ -25,7 +25,7 @@ from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["FactRecord", "Quotation", "RestoredMemory", "fact_records", "file_kind", "open_memory"]
 
-_AROUND = 30
+_CONTEXT_CHARS = 30
 """Characters of context on each side of a quotation."""
 
 FileKind = Literal["memory", "steps", "store"]
@@ -119,7 +119,7 @@ def open_memory(
     observations.
     """
     if file_kind(path) == "steps":
-        return _taught(path, spec or DEFAULT_MEMORY, episode, as_of)
+        return _restored_from_steps(path, spec or DEFAULT_MEMORY, episode, as_of)
     if episode is not None:
         raise InvalidArgumentError("expected --episode with recorded steps, got a saved memory")
     name, task = _heading(path)
@@ -137,7 +137,7 @@ def open_memory(
             "which does not: use the recorded steps of its run (steps/*.jsonl.gz) instead"
         )
     again = make_memory(spec or name)
-    return RestoredMemory(again, task, _teach(again, task, until))
+    return RestoredMemory(again, task, _replay_into(again, task, until))
 
 
 def _heading(path: str | os.PathLike[str]) -> tuple[str, Task]:
@@ -163,7 +163,7 @@ def _observations(memory: Memory) -> tuple[Step, ...]:
     return tuple(Step(episode.t, episode.text, episode.action) for episode in store)
 
 
-def _taught(
+def _restored_from_steps(
     path: str | os.PathLike[str], spec: str, episode: int | None, as_of: int | None
 ) -> RestoredMemory:
     """Replay the recorded episodes up to one of them into a new memory."""
@@ -182,16 +182,16 @@ def _taught(
         steps = trajectory.steps
         if trajectory.episode == last:
             break
-        _teach(memory, trajectory.task, steps)
+        _replay_into(memory, trajectory.task, steps)
         memory.end(trajectory.outcome)
     if as_of is not None:
         steps = tuple(step for step in steps if step.t <= as_of)
         if not steps:
             raise InvalidArgumentError(f"expected a step >= 0, got {as_of}")
-    return RestoredMemory(memory, trajectory.task, _teach(memory, trajectory.task, steps))
+    return RestoredMemory(memory, trajectory.task, _replay_into(memory, trajectory.task, steps))
 
 
-def _teach(memory: Memory, task: Task, steps: Iterable[Step]) -> tuple[Step, ...]:
+def _replay_into(memory: Memory, task: Task, steps: Iterable[Step]) -> tuple[Step, ...]:
     """Replay steps into a memory; return them as it saw them."""
     memory.begin(task, None)
     admitted = tuple(memory.admit(step, task.goal) for step in steps)
@@ -225,5 +225,5 @@ def _quoted(step: Step, source: Source) -> Quotation:
         return Quotation(step.t, "", "", source.said_by)
     text, words = step.text, step.text[source.start : source.end]
     before, after = text[: source.start].rpartition("\n")[2], text[source.end :].partition("\n")[0]
-    context = f"{before[-_AROUND:]}«{words}»{after[:_AROUND]}"
+    context = f"{before[-_CONTEXT_CHARS:]}«{words}»{after[:_CONTEXT_CHARS]}"
     return Quotation(step.t, words, " ".join(context.split()), source.said_by)

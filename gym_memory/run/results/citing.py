@@ -55,7 +55,7 @@ Finding = tuple[Literal["ok", "note", "damaged"], str, str]
 def panel_findings(
     jobs: Iterable[Sequence[EpisodeRow]], environment: Mapping[str, Any]
 ) -> Iterator[Finding]:
-    """Check that the rows of each panel name one digest, the folder's, and that tasks are whole."""
+    """Check that the rows of each panel name the folder's digest, and that no task is missing."""
     cited = cited_panels(environment)
     rows = [row for job in jobs for row in job if row.job.env.name == "Panel"]
     for env, own in grouped(rows, lambda row: row.job.env).items():
@@ -76,14 +76,14 @@ def _installed(env: Spec, cited: str, rows: Sequence[EpisodeRow]) -> Finding:
         return "note", str(env), f"{cited} cannot be compared: {error}"
     if not cited.endswith(f"@{panel.digest}"):
         return "note", str(env), f"played as {cited}, this installation has @{panel.digest}"
-    wrong = "; ".join(_departures(panel, rows))
+    wrong = "; ".join(_deviations(panel, rows))
     if wrong:
-        return "note", str(env), f"{cited}: {wrong}, so no number of the panel"
+        return "note", str(env), f"{cited}: {wrong}, so this is no score of the panel"
     return "ok", str(env), f"{cited}: each of its {len(panel.tasks)} tasks"
 
 
-def _departures(panel: Panel, rows: Sequence[EpisodeRow]) -> Iterator[str]:
-    """Return how rows deviate from a panel's protocol, one sentence per deviation."""
+def _deviations(panel: Panel, rows: Sequence[EpisodeRow]) -> Iterator[str]:
+    """Yield the deviations of rows from a panel's protocol."""
     if panel.name in panel_names() and load_panel(panel.name).digest != panel.digest:
         yield f"a panel of this package has its name and is @{load_panel(panel.name).digest}"
     protocols = {row.job.protocol for row in rows} - {panel.protocol}

@@ -82,8 +82,8 @@ def read_environment(folder: str | os.PathLike[str]) -> dict[str, Any]:
     except (AttributeError, KeyError, TypeError):
         pass
     raise ResultsError(
-        f"expected the versions of a run in {str(path)!r}: the file is damaged. Move it away to go "
-        "on without a check of versions"
+        f"expected the versions of a run in {str(path)!r}: the file is damaged. Move it away to "
+        "continue without a check of versions"
     )
 
 
@@ -133,7 +133,7 @@ def read_episodes(folder: str | os.PathLike[str]) -> list[Rows]:
                 break
             raise ResultsError(
                 f"line {number} of {str(path)!r} is not an episode ({error}): "
-                "take the line out to go on"
+                "remove the line to continue"
             ) from error
         if not row.trial or (open_rows and open_rows[-1].job != row.job):
             open_rows = []
@@ -150,8 +150,8 @@ def check_backends(known: Mapping[str, str], new: Mapping[str, str], where: str)
         if known.get(env, version) != version:
             raise ResultsError(
                 f"{env} was played with {known[env]!r} in {where}, here it is {version!r}: scores "
-                "of different versions do not compare. Install the same version, use another "
-                "--out, or say --allow-version-mismatch"
+                "of different versions are not comparable. Install the same version, use another "
+                "--out, or add --allow-version-mismatch"
             )
 
 
@@ -192,7 +192,7 @@ class ResultsFolder:
         self.close()
 
     def close(self) -> None:
-        """Release the folder; harmless when it is not open."""
+        """Release the folder; harmless if it is not open."""
         for file in (self._episodes, self._lock):
             if file is not None:
                 file.close()
@@ -209,7 +209,7 @@ class ResultsFolder:
             if held[name] != wanted:
                 raise ResultsError(
                     f"{str(self.path)!r} holds a run with {name} {_short(held[name])}, "
-                    f"this one asks for {_short(wanted)}: use another --out"
+                    f"this one has {_short(wanted)}: use another --out"
                 )
 
     def _has_steps(self) -> bool:
@@ -274,7 +274,7 @@ class ResultsFolder:
         return [row for rows in finished for row in rows]
 
     def set_backends(self, backends: Mapping[str, str], *, allow_mismatch: bool = False) -> None:
-        """Write the backend versions of this session; they must be those of the episodes held."""
+        """Write the backend versions of this session, which must equal those of the episodes."""
         if self._finished and not allow_mismatch:
             known = read_environment(self.path).get("backends", {})
             check_backends(known, backends, repr(str(self.path)))

@@ -1,4 +1,4 @@
-"""Estimate how sure a mean is: intervals whose unit is the task, and corrected p-values.
+"""Estimate the uncertainty of means: intervals whose unit is the task, and corrected p-values.
 
 The scores of one game under several seeds, or of one training on many games, are not independent.
 So values come with their task and their training run; the variance of the mean clusters by both
@@ -7,14 +7,14 @@ So values come with their task and their training run; the variance of the mean 
 * **Scores** in [0, 1]: the interval holds the means that a score test does not reject (Wilson
   1927). The variance of a bounded value follows the mean, ``c m (1 - m)``; ``c`` is estimated from
   the clusters and shrunk by half an observation towards that of a coin. So the interval stays in
-  the range and keeps a width when all agree: twenty wins of twenty games give [0.84, 1].
+  the range and keeps a width if all values agree: twenty wins in twenty games give [0.84, 1].
 * **Gaps** between scores, in [-1, 1]: for games that are won or lost, gains and losses are such
-  scores, and their intervals are combined (MOVER, Zou and Donner 2008); for others, and with
-  several trainings, Student's interval with half an observation more, of a cluster's largest gap.
+  scores, and their intervals are combined (MOVER, Zou and Donner 2008). Other games, and several
+  trainings, get Student's interval with half an observation added at a cluster's largest gap.
 * **Values** without bounds: Student's interval.
-* **Over worlds**: what holds for worlds that were not played. Its unit is the world.
+* **Over worlds**: an estimate for worlds that were not played, whose unit is the world.
 
-``benchmarks/intervals`` measures how often they cover the truth.
+``benchmarks/intervals`` measures how often the intervals cover the truth.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ class _Clusters(NamedTuple):
     def wilson(self, data: NDArray[np.float64]) -> Callable[[float], Interval]:
         """Return the ends of the interval of the mean of values in [0, 1]."""
         mean, number = min(math.fsum(data) / len(data), 1.0), self.number
-        if self._are_coins(data):
+        if self._are_single_outcomes(data):
             factor, degrees = 1.0 / number, math.inf
         else:
             pulled = (mean * number + _PSEUDO / 2) / (number + _PSEUDO)
@@ -244,8 +244,8 @@ class _Clusters(NamedTuple):
             factor, degrees = squares / ((number - 1 + _PSEUDO) * coin * number), 2.0 * number
         return lambda z: _not_rejected(mean, factor * _t_of_normal(z, degrees) ** 2)
 
-    def _are_coins(self, data: NDArray[np.float64]) -> bool:
-        """True if every cluster is one throw of a coin."""
+    def _are_single_outcomes(self, data: NDArray[np.float64]) -> bool:
+        """True if all values are 0 or 1 and agree within each cluster."""
         if not np.isin(data, (0.0, 1.0)).all():
             return False
         if len(self.labels) > 1:

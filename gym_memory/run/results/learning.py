@@ -22,7 +22,7 @@ __all__ += ["read_training", "write_learning"]
 _MEASURES = {
     "valid_score": "Score on the valid games",
     "train_score": "Score of training, mean since the last measurement",
-    "speed": "Environment steps a second of CPU",
+    "speed": "Environment steps per CPU second",
 }
 """Measures that every learner records, and their titles."""
 _COUNTS = ("steps", "episodes", "updates", "cpu_seconds", "valid_success", "valid_steps")
@@ -56,7 +56,7 @@ class TrainingRun(NamedTuple):
 
 
 def is_training(folder: str | os.PathLike[str]) -> bool:
-    """True if a folder is that of a training."""
+    """True if a folder has a training."""
     try:
         record = read_json(Path(folder) / CONFIG)
     except (OSError, ValueError):

@@ -121,7 +121,7 @@ def _section(protocol: str, played: Sequence[Unit], colour: dict[str, int]) -> S
     if len(budgets(played)) > 1:
         figures.insert(0, budget_figure(curves(played), colour))
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
-    sentences = [("Seeds go round", seeds_go_round(repeated))] if repeated else []
+    sentences = [("Seeds repeat tasks", seeds_go_round(repeated))] if repeated else []
     sentences += [("Who played", sentence) for sentence in labels(rows)]
     sentences += [("Calls of language models", note) for note in notes_on(own)]
     sentences += [("", sentence) for sentence in _certain(rows)]
@@ -180,7 +180,7 @@ def _tables(all_units: Sequence[Unit], gaps: Sequence[Difference]) -> list[Title
             ("compared", "with", "environment", "memory or policy", *GAP_NUMBERS),
             [(*map(short_spec, (g.name, g.against, g.env, g.other)), *g.cells()) for g in gaps],
             caption="Paired by task and seed. Positive: the compared one scores higher. p is "
-            "corrected for the number of rows (Holm); rows over all environments count apart.",
+            "corrected for the number of rows (Holm), separately for all environments together.",
             numbers=GAP_NUMBERS,
         )
         parts.append(TitledTable("Differences", shown))

@@ -230,10 +230,10 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     lines += [" ".join(labels(rows)).replace("`", "'"), ""]
     if swept:
         own = at_largest(own)
-        lines += ["All that follows, except the differences, is for the largest budget.", ""]
+        lines += ["Everything below, except the differences, is for the largest budget.", ""]
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     if repeated:
-        lines += [f"**Seeds go round**: {seeds_go_round(repeated)}", ""]
+        lines += [f"**Seeds repeat tasks**: {seeds_go_round(repeated)}", ""]
     if notes := notes_on(own):
         # A note may quote a server, so it is set as code.
         quoted = (note.replace("`", "'") for note in notes)
@@ -262,8 +262,8 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
                 else []
             ),
             "Positive: the compared one scores higher. An interval without 0 is a difference "
-            "that these tasks show; p is corrected for the number of rows (Holm); rows over all "
-            "environments count apart. Where a job failed, both are left out.",
+            "that these tasks show; p is corrected for the number of rows (Holm), separately for "
+            "all environments together. Both are left out if a job failed.",
             "",
             _difference_table(gaps),
         ]

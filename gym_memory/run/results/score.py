@@ -45,7 +45,7 @@ ALL_ENVS = "all"
 SCALE = "Scores are normalized to [0, 1], or points where no best score is known"
 """Sentence about the numbers of a table."""
 MOST_FALLBACKS = 0.05
-"""Share of steps that fallbacks may decide before a reader is warned."""
+"""Share of steps decided by fallbacks above which a reader is warned."""
 _MOST_NOTES = 20
 GAP_NUMBERS = ("n", "difference", "95 %", "p, corrected", "better", "equal", "worse")
 """Columns of numbers in a table of differences."""
@@ -58,9 +58,9 @@ class Unit(NamedTuple):
 
     ``task_id`` is empty if it failed before the first reset, ``failed`` if it did not fail.
     ``score`` is the job's value, 0 when failed: normalized to [0, 1], or points if ``raw``, where
-    no best score is known. ``memory_ms`` is a step, ``tokens`` an observation. ``curve`` has points
-    ``(step, value)``, ``trials`` the value of each episode. ``fallbacks`` is the share of steps
-    that a language agent left to chance or to a default. ``episodes`` has what was played.
+    no best score is known. ``memory_ms`` is per step, ``tokens`` per observation. ``curve`` has
+    points ``(step, value)``, ``trials`` the value of each episode. ``fallbacks`` is the share of
+    steps that a language agent left to chance or to a default. ``episodes`` has all results.
     """
 
     protocol: str
@@ -164,10 +164,10 @@ class TableRow:
 
     ``score`` is the mean of normalized scores, or of points if ``raw``, a failed job counting 0;
     ``score_ci`` its 95 % interval over tasks, None for a single task and where a job failed.
-    ``success`` is a share of the jobs, None where nothing says what a win is. ``steps``,
-    ``memory_ms`` (a step) and ``tokens`` (an observation) are means of the jobs that did not fail,
-    None if all did; ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds go
-    round. ``fallbacks`` is the share of steps that a language agent left to chance or a default.
+    ``success`` is a share of the jobs, None if a win is undefined. ``steps``, ``memory_ms`` (per
+    step) and ``tokens`` (per observation) are means of the jobs that did not fail, None if all
+    did; ``cost_usd`` is a sum over all. ``n_tasks`` is less than ``n`` if seeds repeat tasks.
+    ``fallbacks`` is the share of steps that a language agent left to chance or a default.
     ``models`` answered calls of policy or memory; ``max_steps`` is the limit that the environment's
     name sets, None for the game's own.
     """
@@ -211,7 +211,7 @@ class ScoreTable(list[TableRow]):
 
 
 def table(all_units: Iterable[Unit]) -> ScoreTable:
-    """Average over seeds; one row a combination, in order of first appearance."""
+    """Average over seeds; one row per combination, in order of first appearance."""
     groups = grouped(all_units, lambda u: (u.protocol, *combination(u), u.budget))
     return ScoreTable(_table_row(group) for group in groups.values())
 
@@ -291,9 +291,9 @@ class Difference:
 
     ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
     axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %
-    interval over tasks, None for a single one; ``p`` two-sided and corrected (Holm), all
-    environments together apart. Both are None where a job failed. ``better``,
-    ``equal`` and ``worse`` count pairs.
+    interval over tasks, None for a single one. ``p`` is two-sided and corrected (Holm), separately
+    for all environments together. Both are None if a job failed. ``better``, ``equal`` and
+    ``worse`` count pairs.
     """
 
     protocol: str
@@ -394,7 +394,7 @@ def _pairs(left: Iterable[Unit], right: Iterable[Unit]) -> list[tuple[Unit, Unit
     """Pair units of the same environment, seed and task."""
     partners = {(u.env, u.seed): u for u in right}
     pairs = [(u, partners[u.env, u.seed]) for u in left if (u.env, u.seed) in partners]
-    # A job that failed before its first reset does not know its task; the seed names it.
+    # The task of a job that failed before its first reset is unknown, so its seed stands for it.
     return [(a, b) for a, b in pairs if a.task_id == b.task_id or not (a.task_id and b.task_id)]
 
 

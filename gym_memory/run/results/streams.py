@@ -61,7 +61,7 @@ def _stream(protocol: str) -> Stream:
 
 
 def _found(group: Iterable[Unit], *phases: str, test: str = "") -> Found:
-    """Return the turns of some phases; a turn that a failed job did not play has value 0."""
+    """Return the turns of some phases; turns that a failed job did not play have value 0."""
     found: Found = {}
     for unit in group:
         stream = _stream(unit.protocol)
@@ -232,7 +232,7 @@ def stream_sentences(own: Sequence[Unit]) -> list[str]:
 
 
 def _recalls_of_task(own: Sequence[Unit]) -> list[str]:
-    """Return a sentence on the share of recalls with an item of the same task, where known."""
+    """Return a sentence on the share of recalls with an item of the same task, if known."""
     shares = []
     for memory, group in grouped(own, lambda unit: unit.memory).items():
         total, of_task = (
@@ -241,7 +241,7 @@ def _recalls_of_task(own: Sequence[Unit]) -> list[str]:
         )
         if total:
             shares.append(f"`{memory}` {of_task / total:.1%}")
-    return [f"Recalls that show the very task: {', '.join(shares)}."] if shares else []
+    return [f"Recalls that show the same task: {', '.join(shares)}."] if shares else []
 
 
 def transfer_sentences(own: Sequence[Unit]) -> list[str]:

@@ -26,7 +26,7 @@ NEARLY = 0.95
 
 
 class Curve(NamedTuple):
-    """Scores of one memory by budget, the least first.
+    """Scores of one memory by budget, the smallest first.
 
     ``area`` is in [0, 1] (points if raw), None if a budget is missing or exceeded; ``area_ci`` its
     95 % interval over tasks. ``enough`` is the mean tokens recalled at the least budget with
@@ -43,7 +43,7 @@ class Curve(NamedTuple):
 
 
 def budgets(all_units: Iterable[Unit]) -> list[int]:
-    """Return the budgets that were played, the least first."""
+    """Return the budgets that were played, the smallest first."""
     return sorted({unit.budget for unit in all_units})
 
 
@@ -55,7 +55,7 @@ def at_largest(all_units: Sequence[Unit]) -> list[Unit]:
 
 
 def comparable(all_units: Sequence[Unit]) -> list[Unit]:
-    """Return jobs in comparable form: those of a sweep have the area as their score."""
+    """Return jobs with comparable scores: the area for those of a sweep."""
     found: list[Unit] = []
     for own in grouped(all_units, lambda u: u.protocol).values():
         found += _areas(own) if len(budgets(own)) > 1 else own

@@ -191,7 +191,7 @@ def _versions(folder: Path) -> Iterator[FolderFinding]:
 def _episodes(
     folder: Path, config: RunConfig, repair: bool, jobs: dict[Key, list[EpisodeRow]]
 ) -> Iterator[FolderFinding]:
-    """Check every line; fills ``jobs`` with the episodes of each finished job."""
+    """Check every line; fill ``jobs`` with the episodes of each finished job."""
     name, path = "episodes.jsonl", folder / "episodes.jsonl"
     lines = list(io.BytesIO(content(path)))
     planned = {job.key for job in config.jobs()}
@@ -238,12 +238,12 @@ def _counted(
     jobs: dict[Key, list[EpisodeRow]],
     twice: Counter[Key],
 ) -> Iterator[FolderFinding]:
-    """Check that every planned job is there exactly once, with one task a seed."""
+    """Check that every planned job is there exactly once, with one task per seed."""
     for key in [key for key, times in twice.items() if times > 1][:_SHOWN]:
         text = f"seed {key[0]} of {_cell(jobs[key])} occurs {twice[key]} times"
         yield FolderFinding("damaged", name, text)
     for key in [key for key in jobs if key not in planned][:_SHOWN]:
-        text = f"seed {key[0]} of {_cell(jobs[key])} is not what config.json asks for"
+        text = f"seed {key[0]} of {_cell(jobs[key])} is no job of config.json"
         yield FolderFinding("damaged", name, text)
     tasks: dict[tuple[str, int], str] = {}
     for key, rows in jobs.items():
