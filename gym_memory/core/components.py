@@ -31,7 +31,7 @@ ENVIRONMENTS = {
     ),
     "Cleaning": Component(
         "gym_memory.games.textworld.cleaning:Cleaning",
-        "A house to tidy: find what is out of place and put it where it belongs.",
+        "A house to tidy, by putting misplaced things where they belong.",
     ),
     "Cooking": Component(
         "gym_memory.games.textworld.cooking:Cooking",
@@ -39,7 +39,7 @@ ENVIRONMENTS = {
     ),
     "Errands": Component(
         "gym_memory.games.textworld.errands:Errands",
-        "Things and places to find again, for days, while some things are moved out of view.",
+        "Things and places to find again over days, while some things are moved out of view.",
     ),
     "Fetch": Component(
         "gym_memory.games.fetch:Fetch",
@@ -118,7 +118,7 @@ EXTRACTORS = {
 MEMORIES = {
     "adversarial": Component(
         "gym_memory.memory.controls:Adversarial",
-        "The recalled facts with their objects permuted among them.",
+        "Recalled facts with permuted objects.",
     ),
     "amem": Component(
         "gym_memory.memory.experience.amem:AMem",
@@ -130,7 +130,7 @@ MEMORIES = {
     ),
     "clin": Component(
         "gym_memory.memory.clin:Clin",
-        "CLIN's memory: what causes what, as sentences of four forms.",
+        "CLIN's memory: causes and effects, as sentences of four forms.",
     ),
     "evotest": Component(
         "gym_memory.memory.experience.evotest:EvoTest",
@@ -150,11 +150,11 @@ MEMORIES = {
     ),
     "fusion": Component(
         "gym_memory.memory.experience.fusion:Fusion",
-        "Several memories one after another, each within its share of the budget.",
+        "Several memories in turn, each within its share of the budget.",
     ),
     "history": Component(
         "gym_memory.memory.history:History",
-        "Latest (action, observation) pairs of the episode that fit, as a transcript.",
+        "A transcript of the latest (action, observation) pairs that fit.",
     ),
     "ldm2": Component(
         "gym_memory.memory.ldm2.memory:LDM2",
@@ -166,11 +166,11 @@ MEMORIES = {
     ),
     "memrl": Component(
         "gym_memory.memory.experience.memrl:MemRL",
-        "MemRL: two-phase recall, then a value that each outcome moves.",
+        "MemRL: two-phase recall, by similarity and by values that outcomes update.",
     ),
     "noise": Component(
         "gym_memory.memory.controls:Noise",
-        "Facts of another world, as many characters as AriGraph would recall.",
+        "Facts of another world, with as many characters as AriGraph would recall.",
     ),
     "none": Component(
         "gym_memory.memory.controls:NoMemory",
@@ -178,7 +178,7 @@ MEMORIES = {
     ),
     "notes": Component(
         "gym_memory.memory.experience.notes:PolicyNotes",
-        "What the policy writes, and nothing else, as numbered notes within a budget.",
+        "Numbered notes within a budget, which only the policy writes.",
     ),
     "oracle": Component(
         "gym_memory.memory.controls:OracleGraph",
@@ -215,7 +215,7 @@ MEMORIES = {
     ),
     "shuffled": Component(
         "gym_memory.memory.controls:ShuffledGraph",
-        "Names exchanged by chance: the neutral control.",
+        "A graph with randomly exchanged names: the neutral control.",
     ),
     "simulacra": Component(
         "gym_memory.memory.simulacra:Simulacra",
@@ -223,7 +223,7 @@ MEMORIES = {
     ),
     "simutil": Component(
         "gym_memory.memory.experience.simutil:SimUtil",
-        "SimUtil-UCB of RetroAgent: similarity, utility and a bonus for what was rarely shown.",
+        "SimUtil-UCB of RetroAgent: similarity, utility and a bonus for rarely shown items.",
     ),
     "skills": Component(
         "gym_memory.memory.experience.skills:Skills",
@@ -258,7 +258,7 @@ POLICIES = {
     ),
     "ariadne": Component(
         "gym_memory.baselines.llm.ariadne:Ariadne",
-        "Ariadne: plans, then decides; keeps the last plan where planning fails.",
+        "Ariadne: plans, then decides; keeps the last plan if planning fails.",
     ),
     "bc": Component(
         "gym_memory.baselines.rl.players:Bc",
@@ -278,7 +278,7 @@ POLICIES = {
     ),
     "descender": Component(
         "gym_memory.baselines.rules.nethack:Descender",
-        "A NetHack player: explores, fights, rests, prays in need, and goes down when fit for it.",
+        "A NetHack player that explores, fights, rests, prays when weak, and descends when ready.",
     ),
     "drrn": Component(
         "gym_memory.baselines.rl.players:Drrn",
@@ -302,7 +302,7 @@ POLICIES = {
     ),
     "imitator": Component(
         "gym_memory.baselines.rules.scienceworld.imitator:Imitator",
-        "A ScienceWorld player that does what the demonstration did that agrees best.",
+        "A ScienceWorld player that follows the best demonstration.",
     ),
     "ldm2": Component(
         "gym_memory.baselines.llm.ldm2:Ldm2",
@@ -310,11 +310,11 @@ POLICIES = {
     ),
     "learner": Component(
         "gym_memory.baselines.rules.learner:LessonFollower",
-        "A player that follows its lessons, then explores what they do not speak against.",
+        "A player that follows its lessons, then explores with actions that they do not reject.",
     ),
     "lm": Component(
         "gym_memory.train.lm:Lm",
-        "A cloned language model: the valid action that is its likeliest answer.",
+        "A cloned language model that takes the likeliest valid action.",
     ),
     "ltl-gata": Component(
         "gym_memory.baselines.rl.players:LtlGata",
@@ -330,7 +330,7 @@ POLICIES = {
     ),
     "planner": Component(
         "gym_memory.baselines.rules.textworld.planner:Planner",
-        "A TextWorld player: explores, follows clues and recipes, fetches, unlocks, cooks, tidies.",
+        "A TextWorld player that explores, follows clues and recipes, unlocks, cooks and tidies.",
     ),
     "prompted": Component(
         "gym_memory.train.steps:PromptedPolicy",
@@ -338,7 +338,7 @@ POLICIES = {
     ),
     "random": Component(
         "gym_memory.baselines.scripted:Random",
-        "One of the valid actions, each as likely as any other.",
+        "A player that draws one of the valid actions, all equally likely.",
     ),
     "react": Component(
         "gym_memory.baselines.llm.react:React",
@@ -346,7 +346,7 @@ POLICIES = {
     ),
     "reader": Component(
         "gym_memory.baselines.rules.qa:Reader",
-        "A player of MultiHopQA that reads all, then answers.",
+        "A MultiHopQA player that reads everything, then answers.",
     ),
     "reflexion": Component(
         "gym_memory.baselines.llm.react:Reflexion",
@@ -362,15 +362,15 @@ POLICIES = {
     ),
     "scribe": Component(
         "gym_memory.baselines.scripted:Scribe",
-        "A player that tries in each place what its notes lack, else what they hold longest.",
+        "A player that tries actions that its notes lack, then the one tried longest ago.",
     ),
     "searcher": Component(
         "gym_memory.baselines.rules.alfworld:Searcher",
-        "An ALFWorld player for all six task types; wanders where the task is another.",
+        "An ALFWorld player for all six task types; it explores if the task has another type.",
     ),
     "shopper": Component(
         "gym_memory.baselines.rules.webshop:Shopper",
-        "A WebShop player: searches, compares, buys.",
+        "A WebShop player that searches, compares and buys.",
     ),
     "stma": Component(
         "gym_memory.baselines.llm.stma:Stma",
@@ -378,7 +378,7 @@ POLICIES = {
     ),
     "symbolic": Component(
         "gym_memory.baselines.rl.symbolic:Symbolic",
-        "A learner of symbolic rules: takes an action that a rule says will pay, else explores.",
+        "A learner of symbolic rules that takes an action with a rule for it, else explores.",
     ),
     "text": Component(
         "gym_memory.baselines.rl.players:Text",
@@ -420,19 +420,19 @@ PROTOCOLS = {
     ),
     "restart_budget": Component(
         "gym_memory.run.protocols:RestartBudget",
-        "Restarts of one task instance until it is won or the steps are spent; the best counts.",
+        "Restarts of one task instance until a win or the last step; the best episode counts.",
     ),
     "single_episode": Component(
         "gym_memory.run.protocols:SingleEpisode",
-        "One episode a seed; the memory is empty at its start.",
+        "One episode per seed, with an initially empty memory.",
     ),
     "stream": Component(
         "gym_memory.run.streams:Stream",
-        "Tasks in sequence with one memory, kept as long as its layers live.",
+        "Tasks in sequence with one memory, whose layers keep their lifetimes.",
     ),
     "tales": Component(
         "gym_memory.run.protocols:Tales",
-        "Restarts of a lost game until the steps are spent, as in TALES; the best end counts.",
+        "Restarts of a lost game until the last step, as in TALES; the best final score counts.",
     ),
     "trials": Component(
         "gym_memory.run.protocols:Trials",

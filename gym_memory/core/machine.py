@@ -34,7 +34,7 @@ def machine_fault(error: BaseException | None = None) -> str:
     Engines hide errors of their files, so their folders are tried too.
     """
     for cause in _causes(error):
-        if _is_of_machine(cause):
+        if _is_machine_error(cause):
             return " ".join(f"{type(cause).__name__}: {cause}".split())
     return _trial()
 
@@ -47,7 +47,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _is_of_machine(error: BaseException) -> bool:
+def _is_machine_error(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno in _ERRORS
     if isinstance(error, RuntimeError):

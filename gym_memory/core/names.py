@@ -51,14 +51,14 @@ def sources(names: Iterable[str]) -> list[str]:
 
 
 def _target(name: str) -> str:
-    """Return what a name refers to: without parameters, or what ``Foreign`` wraps."""
+    """Return a name without its parameters, or the entry that ``Foreign`` wraps."""
     bare, _, query = name.partition("?")
     given = dict(parse_qsl(query))
     return given.get("entry") or given.get("id", "") if bare == _FOREIGN else bare
 
 
 def import_plugin(plugin: str) -> str:
-    """Import a module, ``agents.best``, or a file, ``./agent.py``; return its lasting name.
+    """Import a module, ``agents.best``, or a file, ``./agent.py``; return its permanent name.
 
     The name of a file has the hash of its text, ``./agent.py@0123456789ab``; a file with another
     hash is refused.
@@ -147,7 +147,7 @@ class Spec(str):
     kwargs: Mapping[str, Any]
 
     def __new__(cls, text: str) -> Spec:
-        """Parse a text; return a spec as it is."""
+        """Parse a text; return a spec unchanged."""
         if isinstance(text, Spec):
             return text
         if not isinstance(text, str):
@@ -188,7 +188,7 @@ class Spec(str):
         """
         if self.kwargs.get(key, value) != value:
             raise InvalidArgumentError(
-                f"{str(self)!r} sets {key!r} already, and {value!r} is asked for"
+                f"{str(self)!r} sets {key!r} already, but {value!r} is requested"
             )
         return Spec.of(self.name, {**self.kwargs, key: value})
 
@@ -261,7 +261,7 @@ class Registry:
         kind: Noun for messages (``memory``).
         group: Entry-point group through which other packages add names.
         builtin: Components of this package, see :mod:`gym_memory.core.components`.
-        packages: Name to the command that installs it, for our names in packages of their own.
+        packages: Install commands by name, for our components in separate packages.
     """
 
     def __init__(
@@ -312,7 +312,7 @@ class Registry:
         """Return the class or function behind a name."""
         source, _, attribute = name.rpartition(":")
         if source in PLUGINS:
-            return self._of_plugin(source, attribute)
+            return self._from_plugin(source, attribute)
         if name in self.loaded:
             return self.loaded[name]
         if name in self._builtin:
@@ -333,7 +333,7 @@ class Registry:
         self.loaded[name] = found
         return found
 
-    def _of_plugin(self, source: str, attribute: str) -> Any:
+    def _from_plugin(self, source: str, attribute: str) -> Any:
         module = PLUGINS[source]
         found = getattr(module, attribute, None)
         if not callable(found):
@@ -341,7 +341,7 @@ class Registry:
         return found
 
     def make(self, spec: str, **more: Any) -> Any:
-        """Build what ``spec`` names; its parameters override others, which may be any objects."""
+        """Build the component of ``spec``, with ``more`` arguments of any type as defaults."""
         name, kwargs = Spec(spec).parts
         return self.build(name, {**more, **kwargs})
 

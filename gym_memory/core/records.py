@@ -270,7 +270,7 @@ class Transition(NamedTuple):
 
 
 def rewarded(obs: Observation, info: Mapping[str, Any]) -> Observation:
-    """Return the observation with what the step ``earned``, unless that is 0 or hidden."""
+    """Return the observation with the step's reward as ``earned``, unless it is 0 or hidden."""
     return {**obs, "earned": info["earned"]} if info.get("earned") else obs
 
 

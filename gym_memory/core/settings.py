@@ -147,7 +147,7 @@ def checked(constructor: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(constructor)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         given = signature.bind(*args, **kwargs).arguments
-        for setting in _of_function(constructor):
+        for setting in _function_settings(constructor):
             if setting.name in given:
                 setting.check(given[setting.name])
         constructor(*args, **kwargs)
@@ -158,12 +158,12 @@ def checked(constructor: Callable[P, None]) -> Callable[P, None]:
 def list_settings(target: Any) -> list[Setting]:
     """List the settings of a dataclass, a class with ``settings_class`` or a function."""
     target = getattr(target, "settings_class", target)
-    declared = _of_dataclass if dataclasses.is_dataclass(target) else _of_function
+    declared = _dataclass_settings if dataclasses.is_dataclass(target) else _function_settings
     return list(declared(target))
 
 
 @functools.cache
-def _of_dataclass(target: Any) -> tuple[Setting, ...]:
+def _dataclass_settings(target: Any) -> tuple[Setting, ...]:
     hints: dict[str, Any] = {}
     for base in reversed(target.__mro__):  # a subclass that changes a default keeps the declaration
         own = _hints(base).items()
@@ -184,7 +184,7 @@ def default_of(field: dataclasses.Field[Any]) -> Any:
 
 
 @functools.cache
-def _of_function(target: Any) -> tuple[Setting, ...]:
+def _function_settings(target: Any) -> tuple[Setting, ...]:
     hints = _hints(getattr(target, "__init__") if isinstance(target, type) else target)  # noqa: B009
     documented = _documented(target, "Args")
     return tuple(

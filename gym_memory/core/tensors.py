@@ -27,7 +27,7 @@ def check_device(name: str) -> str:
     found = ["cpu", *["cuda"][: len(gpus)], *gpus]
     if name not in found:
         raise InvalidArgumentError(
-            f"expected device as one of {', '.join(found)}, which is what torch "
+            f"expected device as one of {', '.join(found)}, which torch "
             f"{torch.__version__} finds here, got {name!r}"
         )
     return name
@@ -111,6 +111,6 @@ def nested(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_moments(optimizer: Any, moments: dict[str, Any]) -> None:
-    """Load the state of a torch Adam, in which a file has the numbers of parameters as text."""
+    """Load the state of a torch Adam from a file, where parameter numbers are text."""
     kept = {int(number): state for number, state in moments.items()}
     optimizer.load_state_dict({**optimizer.state_dict(), "state": kept})

@@ -136,4 +136,4 @@ def _define(name: str) -> Any:
 
 
 tasks = {name.lower(): _define(name) for name in (*ENVIRONMENTS.builtin(), "Panel")}
-"""Tasks by name, of which ``inspect eval gym_memory/NAME`` plays one."""
+"""Tasks by name; ``inspect eval gym_memory/NAME`` plays one."""

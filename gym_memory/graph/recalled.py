@@ -25,11 +25,11 @@ _MOST_HOLDERS = 8
 
 
 class RecalledFacts:
-    """An index of recalled facts; of facts that exclude each other the last one counts.
+    """An index of recalled facts; if facts exclude each other, the last one counts.
 
     Attributes:
         here: The agent's place, empty if unknown.
-        holders: What each thing is in, on or at.
+        holders: Holder of each thing: the place or thing that it is in, on or at.
         links: Facts that are neither place, way, exit nor attribute, in their order.
     """
 

@@ -41,7 +41,7 @@ class TemporalGraph(VersionedFacts):
 
     @classmethod
     def of(cls, triples: Iterable[Triple]) -> Self:
-        """Return a graph of facts that hold from step 0 on; of two in one slot, the last."""
+        """Return a graph of facts that hold from step 0 on; if some share a slot, only the last."""
         graph = cls()
         filed = list(map(_filed, triples))
         if not graph._begin_all(filed):
@@ -63,7 +63,7 @@ class TemporalGraph(VersionedFacts):
     def alias(self, name: str, canonical: str) -> None:
         """Declare that two names mean one entity, which is called ``canonical`` from now on.
 
-        Its facts continue under that name; of two in one slot, the later one stays.
+        Its facts continue under that name; if two share a slot, the later one stays.
         """
         old, new = self.normalize(name), self.normalize(canonical)
         if old == new:
@@ -136,7 +136,7 @@ class TemporalGraph(VersionedFacts):
         """State that a fact is not true from step ``t`` on; return True if it was live; O(1)."""
         self.tick(t)
         if not by:
-            raise InvalidArgumentError("expected who retires the fact, got an empty `by`")
+            raise InvalidArgumentError("expected a reason to retire the fact, got an empty `by`")
         triple = self._canonical(triple)
         if triple not in self._live:
             return False
@@ -283,7 +283,7 @@ class TemporalGraph(VersionedFacts):
 
     @property
     def events(self) -> Sequence[Event]:
-        """Return all changes in order, read-only; a restore puts new objects for the last."""
+        """Return all changes in order, read-only; a restore may replace the last ones."""
         return self._timeline.events
 
     def mentions(self) -> list[tuple[int, Source]]:

@@ -20,7 +20,7 @@ __all__ += ["Meter", "Price", "Reply", "Request", "ResponseCache", "Scorer", "To
 __all__ += ["episode_usage", "logged_calls", "make_model", "model_spec"]
 
 SMOLLM = "smollm"
-"""Name of the model that a package ships, wherever a model is named, as in ``--model``."""
+"""Name of the model that a package ships, for options such as ``--model``."""
 
 MODELS = Registry("chat model", "gym_memory.models", components.MODELS)
 

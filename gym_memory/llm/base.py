@@ -100,7 +100,7 @@ class Scorer(Protocol):
         ...
 
     def lengths(self, continuations: Sequence[str]) -> list[int]:
-        """Return the tokens of each continuation."""
+        """Return the number of tokens of each continuation."""
         ...
 
 
@@ -200,11 +200,11 @@ def validate(text: str, schema: Any) -> Any:
             return schema.model_validate(value)
         except ValueError as error:
             reasons = error.errors()[:5]  # type: ignore[attr-defined]
-            problem = "; ".join(f"{_where(item['loc'])}: {item['msg']}" for item in reasons)
+            problem = "; ".join(f"{_dotted(item['loc'])}: {item['msg']}" for item in reasons)
     raise ModelError("answer", f"expected JSON of the requested form: {problem}")
 
 
-def _where(location: tuple[Any, ...]) -> str:
+def _dotted(location: tuple[Any, ...]) -> str:
     return ".".join(map(str, location)) or "the whole"
 
 

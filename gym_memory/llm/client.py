@@ -53,7 +53,7 @@ _MOST_CHANGES = 10
 _REJECTED = frozenset({400, 405, 406, 413, 415, 422, 429, 500, 501})
 """Statuses with which servers refuse a part of a request."""
 _HOPELESS = frozenset({401, 402, 403, 404, 410, 451})
-"""Statuses that no change of the request helps: the key, credit or model is missing."""
+"""Statuses that no change of the request can help: the key, credit or model is missing."""
 _PROMPT_MARGIN = 1.2
 """Factor on the estimated size of a prompt if the context of the server is known."""
 _LEAST_ANSWER = 16
@@ -65,7 +65,7 @@ _NAME_CHARS = 100
 class OpenAIChat(BaseChatModel):
     """A chat model behind the OpenAI wire format.
 
-    The key is read from the environment, so that no config, log or file can have it. If a server
+    The key is read from the environment, so that no config, log or file can contain it. If a server
     refuses a part of a request (the field of the limit, a temperature, the system role, a response
     format), the client learns this once from the error and reports it.
 
@@ -76,14 +76,14 @@ class OpenAIChat(BaseChatModel):
         timeout: Seconds to wait for a whole response, > 0.
         json_mode: Request JSON by the prompt alone (``off``), as any ``object`` or by ``schema``;
             ``grammar``: as ``schema``, with text of a form by a grammar (llama.cpp).
-        limit_field: The server's limit of an answer, ``max_tokens`` or ``max_completion_tokens``;
+        limit_field: Field for the limit of an answer, ``max_tokens`` or ``max_completion_tokens``;
             if empty, it is learned.
         reasoning: Whether the model thinks before it answers and so needs more tokens; by default,
             its name and its first answer decide.
         temperature: Sampling temperature of every call; default: that of the agent, or else that of
             the server.
         extra: Further fields of every request, as JSON: ``{"reasoning_effort": "low"}``.
-        prompt_price: US dollars a million prompt tokens; default: the model's row of the price
+        prompt_price: US dollars per million prompt tokens; default: the model's row of the price
             table in the environment's ``GYM_MEMORY_PRICES`` (JSON or the path of a JSON file).
         completion_price: The same for completion tokens.
         cached_price: The same for prompt tokens from the server's prefix cache.
@@ -166,7 +166,7 @@ class OpenAIChat(BaseChatModel):
         return {**own, **({"extra": self.extra} if self.extra else {})}
 
     def notes(self) -> tuple[str, ...]:
-        """Return sentences about what was learned of the server."""
+        """Return sentences about the learned dialect of the server."""
         return self.learnt.notes
 
     @property
@@ -277,7 +277,7 @@ class OpenAIChat(BaseChatModel):
             if later is None:
                 self.learnt.adopt(change, error.message)
                 return self._completion(content, request, change)
-            if _names_something(later) and later.message != error.message:
+            if _names_cause(later) and later.message != error.message:
                 self.learnt.adopt(change, error.message)
                 dialect, error = change, later  # it accepts this and refuses another part
         self.learnt.guessed = self.learnt.guessed or len(tried) > 1
@@ -295,7 +295,7 @@ class OpenAIChat(BaseChatModel):
             return None
         named = named_changes(dialect, body, words, error.status, prompt)
         change = next((one for one in named if one not in tried), None)
-        if change is not None or _names_something(error) or self.learnt.guessed:
+        if change is not None or _names_cause(error) or self.learnt.guessed:
             return change
         guesses = guessed_changes(dialect, body)
         return next((one for one in guesses if one not in tried), None)
@@ -453,8 +453,8 @@ def _words(error: ErrorReport) -> str:
     return _ADDRESS.sub("", f"{error.code} {error.message}".lower())
 
 
-def _names_something(error: ErrorReport) -> bool:
-    """True for an error that no change of the request can help."""
+def _names_cause(error: ErrorReport) -> bool:
+    """True for an error that states its cause, so that no part of the request needs guessing."""
     words = _words(error)
     named = names_a_part(words) or is_about_context(words) or "content_filter" in words
     return named or error.status >= 500

@@ -44,7 +44,7 @@ _NAMED = {
     "stream": r"stream",
 }
 """Patterns for errors that name a part of a request."""
-_SAID = {
+_SENT = {
     "limit": "the limit of an answer is sent as {!r}",
     "temperature": "no temperature is sent",
     "grammar": "no grammar is sent",
@@ -93,7 +93,7 @@ _ROOM_FOR_THOUGHTS = 32_768
 _LEAST_CONTEXT = 512
 """Least tokens of a prompt that a server may have cut."""
 _LONGER, _FAR = 1.05, 1.5
-"""Least ratio of two prompts of different length, and of a count that no estimate misses so far."""
+"""Least ratio of two prompts of different length, and of an estimate to the count of a cut one."""
 
 
 def is_about_cut(text: str) -> bool:
@@ -130,7 +130,7 @@ def reasons_by_name(model: str) -> bool:
 
 @dataclasses.dataclass
 class LearntDialect:
-    """A dialect of a model, shared by its clients in a process; ``notes`` say what changed.
+    """A dialect of a model, shared by its clients in a process; ``notes`` report changes.
 
     ``reasons`` becomes True with the first thought in an answer.
     """
@@ -156,8 +156,8 @@ class LearntDialect:
             new = []
             for name, value in dialect._asdict().items():
                 if value != getattr(self.now, name):
-                    said = _SAID[name].format(value) if value else _NOT_SENT.get(name, _SAID[name])
-                    new.append(f"{said}: {reason}")
+                    note = _SENT[name].format(value) if value else _NOT_SENT.get(name, _SENT[name])
+                    new.append(f"{note}: {reason}")
             self.now = dialect
             self.notes += tuple(note for note in new if note not in self.notes)
 
@@ -232,7 +232,7 @@ def guessed_changes(dialect: Dialect, body: dict[str, Any]) -> Iterator[Dialect]
 
 def _sent(dialect: Dialect, body: dict[str, Any]) -> list[str]:
     """Return the parts of a request that can be left out or sent in another way."""
-    there = {
+    parts = {
         "temperature": "temperature" in body,
         "limit": bool(dialect.limit),
         "grammar": "grammar" in body,
@@ -241,7 +241,7 @@ def _sent(dialect: Dialect, body: dict[str, Any]) -> list[str]:
         "seed": "seed" in body,
         "stream": not dialect.stream,
     }
-    return [part for part, sent in there.items() if sent]
+    return [part for part, is_sent in parts.items() if is_sent]
 
 
 def _without(dialect: Dialect, part: str) -> Iterator[Dialect]:

@@ -159,7 +159,7 @@ class TransformersChat(BaseChatModel):
         return scores
 
     def lengths(self, continuations: Sequence[str]) -> list[int]:
-        """Return the tokens of each continuation."""
+        """Return the number of tokens of each continuation."""
         tokenizer, _ = self.load()
         return [
             len(tokenizer(text, add_special_tokens=False)["input_ids"]) for text in continuations

@@ -58,7 +58,8 @@ _TRANSIENT = frozenset({"rate_limit", "timeout", "server", "connection"})
 class Failure(Exception):
     """A failed attempt, which becomes a :class:`ModelError` after the last one.
 
-    ``wait`` is the server's request in seconds; ``tokens`` None counts as the most of the call.
+    ``wait`` is the server's request in seconds. If ``tokens`` is None, the most that the call may
+    use is counted.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class BaseChatModel(ABC):
         if max_cost_usd is not None and price is None:
             raise ModelSetupError(
                 f"max_cost_usd needs the price of model {name!r}: give prompt_price and "
-                "completion_price (US dollars a million tokens) or a table in GYM_MEMORY_PRICES"
+                "completion_price (US dollars per million tokens) or a table in GYM_MEMORY_PRICES"
             )
         self.name = name
         self.price = price

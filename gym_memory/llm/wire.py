@@ -65,23 +65,23 @@ def read_choice(content: Any) -> Choice | None:
         message = next(choice[name] for name in places if choice.get(name) is not None)
         message = message if isinstance(message, Mapping) else {"content": message}
         thought, text = message_parts(message)
-        text = text if text.strip() else _called(message)
+        text = text if text.strip() else _tool_calls(message)
         finish = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "stop")
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError, StopIteration):
         return None
     if finish.lower() in _CUT:
         finish = "length"
-    return Choice(text, thought, finish, str(message.get("refusal") or _refused(message)))
+    return Choice(text, thought, finish, str(message.get("refusal") or _refusal(message)))
 
 
-def _refused(message: Mapping[str, Any]) -> str:
+def _refusal(message: Mapping[str, Any]) -> str:
     """Return the refusal among the parts of a content; empty without one."""
     parts = (part for part in _listed(message.get("content")) if isinstance(part, Mapping))
     return next((str(part["refusal"]) for part in parts if part.get("refusal")), "")
 
 
-def _called(message: Mapping[str, Any]) -> str:
-    """Return tool calls as JSON, if a server took the answer for some."""
+def _tool_calls(message: Mapping[str, Any]) -> str:
+    """Return as JSON the tool calls that a server took the answer for."""
     calls = message.get("tool_calls") or [{"function": message.get("function_call")}]
     functions = (call.get("function") for call in calls if isinstance(call, Mapping))
     return "\n".join(_call_text(one) for one in functions if isinstance(one, Mapping))
@@ -326,7 +326,9 @@ def read_tokens(usage: Any, text: str = "", thought: str = "", estimate: int = 0
         return Tokens(prompt, 0, total - prompt, min(reasoning, total - prompt), estimated=True)
     if total > prompt + completion and prompt:
         completion = total - prompt
-    elif reasoning and _is_apart(completion, reasoning, total - prompt, count_tokens(text)):
+    elif reasoning and _excludes_reasoning(
+        completion, reasoning, total - prompt, count_tokens(text)
+    ):
         completion += reasoning
     tokens = Tokens(prompt, min(count("cached"), prompt), completion, min(reasoning, completion))
     thinking = count_tokens(thought)
@@ -350,7 +352,7 @@ def _counts(usage: Any, depth: int = 0) -> Iterator[tuple[str, int]]:
         yield from _counts(value, depth + 1)
 
 
-def _is_apart(completion: int, reasoning: int, counted: int, answer: int) -> bool:
+def _excludes_reasoning(completion: int, reasoning: int, counted: int, answer: int) -> bool:
     """True if the tokens of a completion exclude those of its reasoning."""
     if completion < reasoning:
         return True

@@ -82,14 +82,14 @@ class Prefix:
     def _longest(self, ids: Sequence[int]) -> tuple[Any, int]:
         if not self._known:
             return None, 0
-        shared = [min(_alike(ids, known), len(ids) - 1) for known, _ in self._known]
+        shared = [min(_common_length(ids, known), len(ids) - 1) for known, _ in self._known]
         best = max(range(len(shared)), key=lambda at: (shared[at], at))
         size = _piece_ends(shared[best], self._block)[-1]
         if not size:
             return None, 0
         known, past = self._known[best]
         if size == len(known):
-            del self._known[best]  # it continues as that of the new prompt
+            del self._known[best]  # the new prompt extends it
         else:
             past = copy.deepcopy(past)
             past.crop(size - past.get_seq_length())
@@ -104,7 +104,7 @@ def _piece_ends(most: int, block: int) -> list[int]:
     return ends
 
 
-def _alike(one: Sequence[int], other: Sequence[int]) -> int:
+def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -174,7 +174,7 @@ class Writer:
         return str(self._tokenizer.decode(self.ids[first:]))
 
     def choose(self, options: Sequence[str], *, last: bool = False) -> str:
-        """Write one of several texts. The ``last`` one ends the answer, so it may begin another."""
+        """Write one of several texts; a ``last`` one ends the answer, so it may begin another."""
         end = sorted(self._ends)[:1] if last else []
         trie: Trie = {}
         for number, option in enumerate(options):

@@ -335,7 +335,7 @@ def test_retire_matching():
 def test_retiring_needs_a_reason():
     graph = TemporalGraph()
     graph.add(OPEN, 0)
-    with pytest.raises(InvalidArgumentError, match="who retires"):
+    with pytest.raises(InvalidArgumentError, match="a reason to retire"):
         graph.retire(OPEN, 1, by="")
 
 
