@@ -1,4 +1,4 @@
-"""Raw text environments: their contract, their registry, and a folder for each game.
+"""Raw text environments: their contract, their registry, and one folder per game.
 
 A folder has a game's environment, engine, extraction rules and true facts (for scoring). Memories
 and players are elsewhere. Other packages can add games, see docs/own-game.md.

@@ -412,7 +412,7 @@ NAMESPACE = "gym_memory"
 """First part of every id."""
 
 ENVIRONMENTS = Registry("environment", "gym_memory.environments", components.ENVIRONMENTS)
-"""Name to raw environment class; the id is ``gym_memory/<name>-v0``."""
+"""Raw environment classes by name; the id is ``gym_memory/<name>-v0``."""
 
 
 def env_id(name: str) -> str:

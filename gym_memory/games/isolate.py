@@ -130,7 +130,7 @@ class HostProcess:
         return value
 
     def close(self) -> None:
-        """End the process and what it started."""
+        """End the process and its children."""
         process, self._process = self._process, None
         if self._owner != os.getpid():
             return
@@ -254,7 +254,7 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         return self._call("restore", self._reset_s, snapshot)
 
     def close(self) -> None:
-        """End the process and what it started."""
+        """End the process and its children."""
         if self._process is not None:
             self._process.close()
 

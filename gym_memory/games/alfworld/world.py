@@ -26,7 +26,7 @@ __all__ += ["TextGenerator", "entity_names", "load_game", "parse_grammar"]
 
 
 Bound = Mapping[str, str]
-"""Variable to entity id."""
+"""Entity ids by variable."""
 
 _BLOCK = re.compile(r'grammar\s*::\s*"""')
 _BLOCK_END = re.compile(r'"""\s*;')

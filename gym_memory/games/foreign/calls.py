@@ -75,7 +75,7 @@ class Caller:
 
     @contextlib.contextmanager
     def reading(self, method: str) -> Iterator[None]:
-        """Say in errors about what ``method`` returned where it is defined."""
+        """Add the place of ``method`` to errors about the value that it returned."""
         try:
             yield
         except InvalidArgumentError as error:

@@ -164,7 +164,7 @@ class ForeignEnv(TextEnv):
         self._sources = {key: ValueSource(key, where, env) for key, where in given.items()}
         if dialect != "auto":
             EXTRACTORS.get(dialect)
-        self._asked_dialect = self._dialect = dialect
+        self._given_dialect = self._dialect = dialect
         self._begin = begin
         self._ids = _TaskIds(self._name, check_int("seeds", seeds, 1))
         self._chance = GlobalChance() if check_flag("global_random", global_random) else None
@@ -181,7 +181,7 @@ class ForeignEnv(TextEnv):
     @property
     def dialect(self) -> str:  # type: ignore[override]
         """Return the dialect of this text; with a detected one, the plain reader reads the rest."""
-        if self._asked_dialect == "auto" and self._dialect not in ("auto", "plain"):
+        if self._given_dialect == "auto" and self._dialect not in ("auto", "plain"):
             return f"{self._dialect}+plain"
         return self._dialect if self._dialect != "auto" else "plain"
 
@@ -196,7 +196,7 @@ class ForeignEnv(TextEnv):
         found.setdefault("score", self._scoring or _REWARDS)
         found.setdefault("won", "score = max_score" if "max_score" in found else "unknown")
         found["dialect"] = self.dialect.partition("+")[0] + " (found)" * (
-            self._asked_dialect == "auto"
+            self._given_dialect == "auto"
         )
         return found
 
@@ -224,7 +224,7 @@ class ForeignEnv(TextEnv):
         with self._caller.reading("reset"):
             reported = self._feedback_of(Result(obs, 0.0, False, False, info, False))
         self._goal = self._find_goal(reported.text)
-        if self._asked_dialect == "auto":
+        if self._given_dialect == "auto":
             self._dialect = detect_dialect(reported.text, reported.inventory)
         return reported
 

@@ -177,7 +177,7 @@ def is_chat(obs: Any) -> bool:
 
 
 def said(chat: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of all messages, without the assistant's and, beside others, the system's."""
+    """Return the text of all messages but the assistant's and, if others are left, the system's."""
     messages = [message for message in chat if message["role"] != "assistant"]
     others = [message for message in messages if message["role"] != "system"] or messages
     return "\n\n".join(map(message_text, others))

@@ -185,7 +185,7 @@ class NetHackEngine:
 
     def _read_until_prompt(self, observation: Any, *, done: bool) -> Screen:
         """Skip pages until the game waits for a command, a menu or an answer; return the screen."""
-        said = [_text(observation["message"])]
+        messages = [_text(observation["message"])]
         prompt = None
         for _ in range(_MAX_PAGES):
             if done:
@@ -193,21 +193,21 @@ class NetHackEngine:
             in_question, in_line, waiting = self._waits_for()
             if not waiting:
                 if in_question or in_line:
-                    prompt = GamePrompt("line" if in_line else "key", said[-1])
+                    prompt = GamePrompt("line" if in_line else "key", messages[-1])
                 break
             page, prompt = _page(observation["tty_chars"])
             if prompt is not None:
                 break
-            if len(page) > 1 or not said[-1]:
-                said.extend(line for line in page if line not in said)
+            if len(page) > 1 or not messages[-1]:
+                messages.extend(line for line in page if line not in messages)
             observation, done = self._key(ENTER)
             if not done:
-                said.append(_text(observation["message"]))
+                messages.append(_text(observation["message"]))
         return Screen(
             observation["glyphs"].ravel(),
             observation["screen_descriptions"].reshape(-1, 80),
             tuple(observation["blstats"].tolist()),
-            " ".join(dict.fromkeys(filter(None, said))),
+            " ".join(dict.fromkeys(filter(None, messages))),
             self._pack(observation),
             prompt,
             done,

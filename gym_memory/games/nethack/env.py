@@ -291,8 +291,8 @@ class NetHack(TextEnv):
         if over:
             turn, where = tracker.status.turn, tracker.level.name
             end = "You won" if won else "You died"
-            said = " ".join(dict.fromkeys(tracker.messages))[:2000]
-            text = f"{said}\n{end} on {where}, turn {turn}. The game is over.".strip()
+            messages = " ".join(dict.fromkeys(tracker.messages))[:2000]
+            text = f"{messages}\n{end} on {where}, turn {turn}. The game is over.".strip()
         else:
             text = describe(tracker, note, screen.prompt, whole_level=self.view == "level")
         return Feedback(

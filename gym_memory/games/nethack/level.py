@@ -139,7 +139,7 @@ class Level(AreaMap):
         other: list[int] = []  # cells with changed terrain
         roads = False
         for cell, glyph, before in zip(cells, glyphs, terrain[cells].tolist(), strict=True):
-            said, kind, alive, hides, stays, blocks = table[glyph]
+            stated, kind, alive, hides, stays, blocks = table[glyph]
             if alive:
                 self._alive.add(cell)
             else:
@@ -149,8 +149,8 @@ class Level(AreaMap):
                 blocked ^= {cell}
             if cell == self.here:
                 continue
-            now = said
-            if said < 0:
+            now = stated
+            if stated < 0:
                 now = grid.UNDER if hides and before == grid.UNKNOWN else before
             if now != before:
                 terrain[cell] = now

@@ -26,10 +26,10 @@ DIRECTION_KEYS = {
     "north": "k", "south": "j", "east": "l", "west": "h", "northeast": "u", "northwest": "y",
     "southeast": "n", "southwest": "b", "up": "<", "down": ">", "self": ".",
 }  # fmt: skip
-"""Direction to its key."""
+"""Keys by direction."""
 
 _OFFSETS = {word: row * COLUMNS + column for word, (row, column) in DIRECTIONS.items()}
-"""Direction to the difference of cell numbers."""
+"""Differences of cell numbers by direction."""
 _OFFSET_BY_KEY = {ord(DIRECTION_KEYS[word]): offset for word, offset in _OFFSETS.items()}
 _LOW_HP_SHARE = 0.4
 _MAX_TURNS = 100

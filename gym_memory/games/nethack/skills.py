@@ -122,7 +122,7 @@ def search(play: NetHackPlay, turns: int) -> str:
 def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
     """Return the possible targets (features, doors, things) by name, with their cells.
 
-    They are in the player's area, or on the whole level; of equal names, the nearest counts.
+    They are in the player's area, or on the whole level. Of equal names, the nearest one counts.
     """
     level = play.level
     current = level.current

@@ -113,10 +113,10 @@ class Tracker:
         """Update from the screen after a key; ``key`` is ``up`` or ``down`` for stairs."""
         before, old = self.screen, self.level
         left, stood = (old.current, before.here) if old.name else (0, -1)
-        asked = screen.prompt.text if screen.prompt is not None else ""
-        said = screen.message.replace(asked, "").strip() if asked else screen.message
-        if said:
-            self.messages.append(said)
+        question = screen.prompt.text if screen.prompt is not None else ""
+        message = screen.message.replace(question, "").strip() if question else screen.message
+        if message:
+            self.messages.append(message)
         if screen.done or screen.status[20] == 0:  # the map is hidden
             return
         self.screen = screen

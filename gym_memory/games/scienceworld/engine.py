@@ -213,7 +213,7 @@ class ScienceWorldEngine:
         return tuple(text.split("\n")) if text else ()
 
     def objects(self) -> str:
-        """Return all objects of the world, one a line, see ``FastServer.objects``."""
+        """Return all objects of the world, one per line, see ``FastServer.objects``."""
         return str(self._ask(lambda: self._fast.objects()))
 
     # ------------------------------------------------------------ the end

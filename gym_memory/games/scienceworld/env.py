@@ -121,9 +121,9 @@ class ScienceWorld(TextEnv):
 
     def _list_valid_actions(self) -> tuple[str, ...]:
         """Return the engine's list, cached if the last command took no time."""
-        moves, asked = self.engine.moves(), self._feedback.text.startswith(AMBIGUOUS)
-        if self._listed is None or self._listed[:2] != (moves, asked):
-            self._listed = (moves, asked, self.engine.valid_actions())
+        moves, ambiguous = self.engine.moves(), self._feedback.text.startswith(AMBIGUOUS)
+        if self._listed is None or self._listed[:2] != (moves, ambiguous):
+            self._listed = (moves, ambiguous, self.engine.valid_actions())
         return self._listed[2]
 
     def _close(self) -> None:

@@ -102,7 +102,7 @@ def _read_place(called: str, text: str, start: int, draft: _HouseDraft) -> None:
 
 
 def _lines(text: str, start: int, end: int) -> tuple[DescribedThing, ...]:
-    """Return the objects of a list, one a line."""
+    """Return the objects of a list, one per line."""
     found = (
         read_item(line["item"], line.start("item")) for line in _LINE.finditer(text, start, end)
     )

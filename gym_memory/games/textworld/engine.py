@@ -85,8 +85,8 @@ class EngineState(NamedTuple):
     """A state of a game as changes since its start.
 
     Attributes:
-        machine: State of the interpreter at its last answer; None before. missed: Commands since
-            then, latest first.
+        machine: State of the interpreter at its last answer; None before.
+        missed: Commands since then, latest first.
     """
 
     story: str

@@ -176,9 +176,9 @@ class Errands(TextWorldFamily):
 
     * ``rooms``, ``box``, ``openness`` as in
       :func:`~gym_memory.games.textworld.worldgen.make_grid`; ``furniture``: number of rooms with a
-      piece of furniture; ``things``: number of objects on it. * ``days``; ``errands`` per day, of
-      which ``past`` ask about the first day; ``moved``: number of objects that move to an adjacent
-      room overnight.
+      piece of furniture; ``things``: number of objects on it.
+    * ``days``; ``errands`` per day, of which ``past`` ask about the first day; ``moved``: number of
+      objects that move to an adjacent room overnight.
     * ``patience``: most moves of an errand; ``steps``: the step limit.
 
     The level ``long`` has 64 rooms and 1,000 steps, a transcript of some 80,000 tokens. Its

@@ -486,8 +486,8 @@ def _thing_here(action: str) -> tuple[str, str] | None:
     return name, _STATE_BEFORE.get(verb, "")
 
 
-# Names: what the valid actions name is what the game calls it. *A pair of court shoes* is `court
-# shoes`, *a raw meat* may be `meat` that is raw or a thing called `raw meat`
+# The valid actions have the game's own names: *a pair of court shoes* is `court shoes` there, and
+# *a raw meat* may be `meat` that is raw or a thing called `raw meat`.
 
 _MEASURE_WORD = re.compile(r"(?:pair|set|piece|bunch|couple|handful|pile) of (?P<rest>.+)")
 

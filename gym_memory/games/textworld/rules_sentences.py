@@ -417,7 +417,7 @@ _ROOM_RULES: tuple[Rule, ...] = tuple(
         (rf"There (?:is|are) {_LIST} on the (?:floor|ground){_END}", _here),
         (r"(?:You can see|Your attention is drawn to) (?:two|several|three|four) "
          r"(?P<kind>[^.,]{1,60}), (?P<items>(?:an?|one) [^.!]+?)(?=, here|, so |[.!]|$)", _several),
-        # what furniture holds
+        # contents of furniture
         (rf"(?P<where>On|Upon|In) {_NAMED},? (?:{_YOU_SEE}|is|are) {_LIST}{_LIST_END}", _holds),
         (rf"{_YOU_SEE} {_LIST} (?P<where>on|in) the (?!room\b|corner\b)(?P<name>{NAME}){_END}",
          _holds),

@@ -61,7 +61,7 @@ class Product(NamedTuple):
 
     @property
     def texts(self) -> str:
-        """Return title, features and description in lower case, one a line."""
+        """Return title, features and description in lower case, one per line."""
         return "\n".join([self.title, " ".join(self.bullets), self.description]).lower()
 
 

@@ -42,7 +42,7 @@ class KeyAndLock:
 class VoicedHunt:
     """A drawn game before TextWorld builds it.
 
-    Note ``i + 1`` of the chain is in lock ``i``, the first beside the player on ``first`` (None: on
+    Note ``i + 1`` of the chain is in lock ``i``, the first near the player on ``first`` (None: on
     the floor). ``decoys`` has locks without a key, ``things`` objects without use.
     """
 
