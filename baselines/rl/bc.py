@@ -155,7 +155,7 @@ class BcLearner(DrrnLearner):
             self.labelled.append((self.shown_bags.add(taught.seen.bags), taught.label))
 
     def update(self) -> dict[str, float]:
-        """Make one update by cloning, or by RL interleaved with cloning; return what to log."""
+        """Make one update by cloning, or by RL interleaved with cloning; return values to log."""
         if not self.reinforces:
             if not self.labelled:
                 self.updates += 1

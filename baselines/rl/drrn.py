@@ -258,7 +258,7 @@ class DrrnLearner(BagLearner):
         return logged
 
     def update(self) -> dict[str, float]:
-        """Make one update on drawn transitions; return what to log."""
+        """Make one update on drawn transitions; return values to log."""
         s = self.settings
         drawn = self.replay.draw(s.batch, s.beta, self.rng)
         transitions = drawn.transitions

@@ -33,7 +33,7 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
 PARTS = ("task", "text", "inventory", "memory")
-"""Texts of an observation that are read, beside its actions."""
+"""Texts of an observation to read, in addition to its actions."""
 _ACTION = len(PARTS)
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[>:;,.\n]")
 _BLANKS_BETWEEN_TEXTS = 3

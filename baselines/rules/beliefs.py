@@ -1,4 +1,4 @@
-"""Beliefs of a player: a graph of recalled facts and of those in view.
+"""Beliefs of a player: a graph of recalled and visible facts.
 
 The extraction rules of the graph memories also read recalled text. Players use one spelling of
 commands (``go north``, ``take lamp``), which is translated to the game's.
@@ -245,7 +245,7 @@ class Beliefs:
         return [name for name in self.graph.entities() if name in placed]
 
     def holds(self, thing: str) -> bool:
-        """True if the agent carries it."""
+        """True if the agent carries a thing."""
         return self.holder(thing) == INVENTORY
 
     def holder(self, thing: str) -> str:

@@ -226,7 +226,7 @@ class Descender(RulePolicy):
         return ("take food along", ways[0]) if ways and not plan.idle else None
 
     def _drop_unpaid(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
-        """Drop unpaid items, because the shopkeeper lets nobody leave with them."""
+        """Drop unpaid items, since the shopkeeper does not let the player leave with them."""
         for line in now.inventory.splitlines():
             if "(unpaid" in line:
                 drops = [a for a in now.options("drop ") if a.endswith(f"({line[0]})")]

@@ -260,8 +260,8 @@ def _type_score(question: str, text: str, before: str, evidence: Sequence[Eviden
     kind = _KIND_WANTED.search(lowered)
     if kind:
         kinds = set(_stems(kind[1]))
-        said = " ".join(e.text for e in evidence if e.title.lower() == text.lower())
-        near = f"{before[-_CONTEXT_CHARS // 2 :]} {said[:200]} {text}"
+        about = " ".join(e.text for e in evidence if e.title.lower() == text.lower())
+        near = f"{before[-_CONTEXT_CHARS // 2 :]} {about[:200]} {text}"
         score += 1.5 * bool(kinds & set(_stems(near)))
     return score
 
@@ -305,5 +305,5 @@ def _yes_or_no(question: str, evidence: Sequence[Evidence]) -> str:
             return "yes" if (years[0] > years[1]) == bool(_LATER.search(question)) else "no"
     sought = set(_stems(question)) - {stem for name in names for stem in _stems(name)}
     sought -= {stem for stem in sought if stem in ("both", "same")}
-    said = [sought & set(_stems(_text_about(name, evidence))) for name in names]
-    return "yes" if said and all(said) else "no"
+    shared = [sought & set(_stems(_text_about(name, evidence))) for name in names]
+    return "yes" if shared and all(shared) else "no"

@@ -255,10 +255,10 @@ def _named(
 def _action(
     verb: str, template: str, named: tuple[_NameFeatures, ...], matched: bool
 ) -> tuple[str, ...]:
-    said = stem(verb) if matched else None
+    verb_stem = stem(verb) if matched else None
     stems = [{stem(value) for _, value in one.values} for one in named]
     around = [{stem(word) for _, word, *_ in one.contexts} for one in named]
-    if any(said in own for own in (*stems, *around)):
+    if any(verb_stem in own for own in (*stems, *around)):
         verb = "="
     found = [f"{verb} {template}", template]
     for i, (role, one) in enumerate(zip(_ROLES, named, strict=False)):
@@ -269,11 +269,11 @@ def _action(
             found += [f"{role} is {one.name}", f"{verb} {role} is {one.name}"]
         matching: set[str | None] = set()
         if matched:
-            matching = {said}.union(*(own for j, own in enumerate(stems) if j != i))
+            matching = {verb_stem}.union(*(own for j, own in enumerate(stems) if j != i))
         parts = [*one.atoms]
         parts += [f"{r} {'=' if stem(v) in matching else v}" for r, v in one.values]
         for source, word, side, shown in one.contexts:
-            parts.append(f"{source} {'=' if stem(word) == said else shown} {side}")
+            parts.append(f"{source} {'=' if stem(word) == verb_stem else shown} {side}")
         found += [f"{role} {part}" for part in parts]
         found += [f"{verb} {role} {part}" for part in parts]
     return tuple(dict.fromkeys(found))

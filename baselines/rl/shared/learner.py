@@ -59,7 +59,7 @@ class Learner(ABC):
 
     @abstractmethod
     def learn(self) -> dict[str, float]:
-        """Make all updates that are due; return what to log, with their count ``updates``."""
+        """Make all updates that are due; return values to log, with their count ``updates``."""
 
     # ------------------------------------------------------------ checkpoints
 

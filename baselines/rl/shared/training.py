@@ -122,7 +122,7 @@ class Deal:
         return self.left.pop()
 
     def state(self) -> dict[str, Any]:
-        """Return what :meth:`load_state` needs, as plain values."""
+        """Return the state as plain values."""
         return {"queue": self.left, "rng": self.rng.bit_generator.state}
 
     def load_state(self, state: Mapping[str, Any]) -> None:

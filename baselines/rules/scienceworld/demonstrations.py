@@ -215,15 +215,15 @@ def is_demonstrated(goal: str, demonstrations: tuple[Demonstration, ...]) -> boo
     Such a goal has all words that the task's goals share. It has at most two other words more than
     any of these goals, enough for another object, room or colour but not for another instruction.
     """
-    said = _tokens(goal)
+    goal_words = _tokens(goal)
     goals: dict[str, list[frozenset[str]]] = {}
     for one in demonstrations:
         goals.setdefault(one.task, []).append(_tokens(one.goal))
     for shown in goals.values():
         common = frozenset.intersection(*shown)
         own = max(len(words - common) for words in shown)
-        unknown = "unknown" in said and not any("unknown" in words for words in shown)
-        if common <= said and len(said - common) <= own + 2 and not unknown:
+        unknown = "unknown" in goal_words and not any("unknown" in words for words in shown)
+        if common <= goal_words and len(goal_words - common) <= own + 2 and not unknown:
             return True
     return False
 

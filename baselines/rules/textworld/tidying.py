@@ -267,7 +267,7 @@ class Tidier:
         unlikely.sort(key=lambda one: (one.misplaced, one), reverse=True)
         search = certain and not known.misplaced - known.known_home
         search = search and is_worth_searching([one.misplaced for one in unlikely])
-        return unlikely[:1] if search else []  # the game goes on, so one is still misplaced
+        return unlikely[:1] if search else []  # the game is not over: one is misplaced
 
     # ------------------------------------------------------------ doing
 
