@@ -48,10 +48,10 @@ class LeaseShelf(Generic[T]):
     """Games or memories of all clients, by handles that cannot be guessed.
 
     Args:
-        kind: Their name in messages.
-        close: Closes one that is removed.
-        most: Most of them at once; a further one is refused.
-        idle_s: Seconds without a call after which one is removed.
+        kind: Noun for messages.
+        close: Function that closes a removed object.
+        most: Most objects at once; more are refused.
+        idle_s: Seconds without a call after which an object is removed.
     """
 
     def __init__(self, kind: str, close: Callable[[T], None], most: int, idle_s: float):
@@ -62,9 +62,9 @@ class LeaseShelf(Generic[T]):
 
     def put(self, make: Callable[[], T], handle: str = "") -> str:
         """Create an object and return its handle; a known handle keeps its object."""
-        self._drop_idle(but=handle)
+        self._drop_idle(except_for=handle)
         lease = Lease[T]()
-        with lease.lock:  # a call that finds the lease waits until its thing is made
+        with lease.lock:  # a call that finds the lease waits for its object
             with self._lock:
                 if handle in self._leases:
                     return handle
@@ -84,7 +84,7 @@ class LeaseShelf(Generic[T]):
     @contextlib.contextmanager
     def use(self, handle: str) -> Iterator[Lease[T]]:
         """Yield the lease of a handle, to one call at a time."""
-        self._drop_idle(but=handle)
+        self._drop_idle(except_for=handle)
         lease = self._leases.get(handle) or Lease[T]()
         with lease.lock:
             if self._leases.get(handle) is not lease:  # another call may have closed it
@@ -102,10 +102,10 @@ class LeaseShelf(Generic[T]):
             del self._leases[handle]
             self._close(lease.thing)
 
-    def _drop_idle(self, but: str) -> None:
+    def _drop_idle(self, except_for: str) -> None:
         now = time.monotonic()
         for handle, lease in list(self._leases.items()):
-            idle = handle != but and now - lease.used > self._idle_s
+            idle = handle != except_for and now - lease.used > self._idle_s
             if idle and lease.lock.acquire(blocking=False):
                 try:
                     if self._leases.pop(handle, None) is not None:

@@ -273,8 +273,7 @@ def mean_counters(group: Sequence[Unit]) -> dict[str, float]:
 def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]:
     """Return the mean score of each trial over seeds, with its interval.
 
-    After the last trial of a seed its score stays: the win that ended the trials, or the 0 of a
-    failure.
+    A seed with fewer trials repeats the score of its last one, a win or the 0 of a failure.
     """
     length = max(len(u.trials) for u in group)
     played = [u.trials + u.trials[-1:] * (length - len(u.trials)) for u in group]
@@ -289,8 +288,8 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
 class Difference:
     """A gain of ``name`` over ``against``, paired by task and seed.
 
-    ``env`` is ``all`` for all environments together; ``other`` is what both share on the other
-    axis. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %
+    ``env`` is ``all`` for all environments together; ``other`` is the policy (or memory) that both
+    have. ``difference`` is the mean of ``n`` pairs, in [-1, 1] or in points; ``ci`` its 95 %
     interval over tasks, None for a single one. ``p`` is two-sided and corrected (Holm), separately
     for all environments together. Both are None if a job failed. ``better``, ``equal`` and
     ``worse`` count pairs.

@@ -145,7 +145,7 @@ def stream_tables(own: Sequence[Unit]) -> list[Table]:
 
 
 def _store(group: Sequence[Unit]) -> list[str]:
-    """Return items and kB per job, and how many episodes changed a read-only memory."""
+    """Return items and kB per job, and the count of episodes that changed a read-only memory."""
     grown = {"items": 0.0, "bytes": 0.0}
     changed = reads = 0
     for unit in group:
