@@ -263,16 +263,16 @@ def read_results(text: str, room: str, thing: str) -> SentenceFacts:
     listings: list[HolderContents] = []
     outdated: list[Pattern] = []
     for sentence, offset in sentences(text):
-        said = read_result_sentence(sentence)
-        if said is None:
+        facts = read_result_sentence(sentence)
+        if facts is None:
             continue
         known = {HERE: room, IT: thing}
-        for (subject, relation, obj), start, end in said.mentions:
+        for (subject, relation, obj), start, end in facts.mentions:
             triple = Triple(known.get(subject, subject), relation, known.get(obj, obj))
             if triple.subject and triple.object:
                 mentions.append(Mention(triple, start + offset, end + offset))
-        listings.extend(said.listings)
-        outdated.extend(said.outdated)
+        listings.extend(facts.listings)
+        outdated.extend(facts.outdated)
     return SentenceFacts(tuple(mentions), tuple(listings), tuple(outdated))
 
 
@@ -466,9 +466,9 @@ def describe(text: str, room: str) -> SentenceFacts:
 def _describe(text: str, room: str) -> SentenceFacts:
     seen = _DescriptionState(room)
     for sentence, offset in sentences(text):
-        said = read_room_sentence(sentence)
-        if said is not None:
-            seen.take(said, offset)
+        facts = read_room_sentence(sentence)
+        if facts is not None:
+            seen.take(facts, offset)
     return seen.reading()
 
 
@@ -483,16 +483,16 @@ class _DescriptionState:
         """Position in ``mentions`` of the first fact about each name."""
         self.last = ""
 
-    def take(self, said: SentenceFacts, offset: int) -> None:
-        topic = said.topic if said.new or not said.topic else self._resolve(said.topic)
-        known = {HERE: self.room, IT: self._it(), said.topic: topic}
-        for (subject, relation, obj), start, end in said.mentions:
+    def take(self, facts: SentenceFacts, offset: int) -> None:
+        topic = facts.topic if facts.new or not facts.topic else self._resolve(facts.topic)
+        known = {HERE: self.room, IT: self._it(), facts.topic: topic}
+        for (subject, relation, obj), start, end in facts.mentions:
             triple = Triple(known.get(subject, subject), relation, known.get(obj, obj))
-            if said.new and obj == HERE:
+            if facts.new and obj == HERE:
                 self.furniture.setdefault(triple.subject, len(self.mentions))
             if triple.subject and triple.object:
                 self.mentions.append(Mention(triple, start + offset, end + offset))
-        for holder, names in said.listings:
+        for holder, names in facts.listings:
             self.listings.append(HolderContents(known.get(holder, holder), names))
             topic = topic or self.listings[-1].holder
         self.last = topic or self.last
