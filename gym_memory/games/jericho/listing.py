@@ -49,7 +49,7 @@ _SELF = "me"
 _ASIDE = re.compile(r"\((?:first |putting |Taken|with the|having )", re.IGNORECASE)
 _ONE_THING = 4
 """Words of the longest command about one thing: *open iron mill door*."""
-_VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.05
+_VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.067
 """Verbs, and share of the commands tried, of an effect that is none of theirs."""
 _SHARE_OF_NOISE = 0.3
 """Share of the things whose examination changes a byte that says nothing."""
@@ -60,7 +60,7 @@ _MOST_NAMES = 80
 """Names examined in one state."""
 _ABSENT = 3
 """Words examined to learn how a story says that a thing is not here."""
-_MOST_TRIED = 1200
+_MOST_TRIED = 900
 """Commands tried in one state."""
 
 

@@ -6,13 +6,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 
-from gym_memory.core.text import letter_words
+from gym_memory.core.text import letter_words, without_articles
 from gym_memory.games.jericho.words import is_refused_verb, story_text
 
 __all__ = ["Outcomes", "Twins"]
 
 _ORDINARY = 2
 """Outcomes of one kind, after which another one is foreseen."""
+_GENERAL = 3
+"""Things refused in the same words in each slot, after which these words are for any thing."""
 _MOST_UNREAD = 2
 """First commands of a template that the parser could not read, after which it is left."""
 _DULL = 3
@@ -21,7 +23,10 @@ _SURE = 6
 """Equal refusals of one thing each, after which two things are taken to be alike."""
 _REPEATED = "\0"
 """Kind of an effect that was seen before, so that one of the things had no part in it."""
-_SENTENCE = re.compile(r"[^.!?\n]*")
+_FIRST = re.compile(r"\s*(?:\([^()]*\)\s*)*?\(first ([^()]*)\)", re.IGNORECASE)
+"""An action that a story tries before a command, which ends there if it fails."""
+_SENTENCE = re.compile(r"(?:\([^()]*\)\s*)*([^.!?\n]*)")
+"""The first sentence, without what the story guessed: *(the lamp)*."""
 
 
 class Twins:
@@ -55,8 +60,9 @@ class Outcomes:
     """Outcomes of a template.
 
     Two things that were refused twice each in the same words, *You can't tie the # to that*, are
-    not tried together. A lock or a box, which is refused in its own words or has effects, is tried
-    with every other.
+    not tried together; once is enough for words that were said of many things. A lock or a box,
+    which is refused in its own words or has effects, is tried with every other. A thing that the
+    player cannot take is tried once where it must be held: *(first taking the statue)*.
 
     Args:
         words: The words of each thing, by its name.
@@ -67,6 +73,8 @@ class Outcomes:
         self._words, self._twins = words, twins
         self._answers: dict[tuple[str, ...], str] = {}
         self._kinds: defaultdict[tuple[int, str], Counter[str]] = defaultdict(Counter)
+        self._untaken: set[tuple[int, str]] = set()
+        self._with: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
         self._effects: set[bytes] = set()
         self._tried = self._unread = self._in_a_row = 0
         self._last = ""
@@ -78,8 +86,15 @@ class Outcomes:
             return True
         if len(names) != 2:
             return False
+        if any(place in self._untaken for place in enumerate(names)):
+            return True
         first, second = (self._kinds[place] for place in enumerate(names))
-        return any(min(times, second[kind]) >= _ORDINARY for kind, times in first.items())
+        return any(min(times, second[kind]) >= self._enough(kind) for kind, times in first.items())
+
+    def _enough(self, kind: str) -> int:
+        """Return the outcomes of one kind, of each thing, after which another is foreseen."""
+        things = min(len(self._with[slot, kind]) for slot in (0, 1))
+        return 1 if kind != _REPEATED and things >= _GENERAL else _ORDINARY
 
     @property
     def hopeless(self) -> bool:
@@ -106,11 +121,25 @@ class Outcomes:
         if effect and effect not in self._effects:
             self._effects.add(effect)
         elif len(names) == 2:
+            if not effect:
+                self._note_untaken(names, text)
             for slot, name in enumerate(names):
-                self._kinds[slot, name][_REPEATED if effect else kind] += 1
+                outcome = _REPEATED if effect else kind
+                self._kinds[slot, name][outcome] += 1
+                self._with[slot, outcome].add(name)
+
+    def _note_untaken(self, names: Sequence[str], text: str) -> None:
+        """Note the thing that a refused command was to take first, whatever the other one is."""
+        aside = _FIRST.match(text)
+        if aside is not None:
+            said = set(letter_words(aside[1]))
+            shared = [len(said & self._words.get(name, {name})) for name in names]
+            if shared[0] != shared[1]:
+                slot = int(shared[1] > shared[0])
+                self._untaken.add((slot, names[slot]))
 
     def _refusal(self, names: Sequence[str], text: str) -> str:
         own = frozenset[str]().union(*(self._words.get(name, (name,)) for name in names))
         sentence = _SENTENCE.match(story_text(text))
-        words = letter_words(sentence[0]) if sentence else ()
+        words = letter_words(without_articles(sentence[1].lower())) if sentence else ()
         return " ".join(word for word in words if word not in own)
