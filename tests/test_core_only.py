@@ -65,7 +65,7 @@ def run(packages: Path, *words: str, cwd: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-S", "-c", start + words[0], *words[1:]],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(packages)},
+        env={**os.environ, "PYTHONPATH": str(packages), "ALFWORLD_DATA": ""},
         capture_output=True,
         text=True,
         timeout=300,
