@@ -170,7 +170,7 @@ _BROUGHT = re.compile(
     rf"(?P<items>[Aa]n? (?:(?! and ){LETTER})+?) (?:has|have) been \w+(?:ed|en|ung|id|t) "
     rf"(?:up|across|over|against|along|around|to|onto) {ARTICLE} {NAME}{STOP}"
 )
-"""A thing that somebody brought here: *a boat has been dragged up the beach*."""
+"""A thing that was brought here: *a boat has been dragged up the beach*."""
 _IN_VIEW = re.compile(
     rf"(?P<items>[Aa]n? (?:(?! and ){LETTER})+?) (?:is|are) (?:now )?"
     rf"(?:revealed|exposed|uncovered|visible)\b(?! (?:to|from|only|through|in the distance))"

@@ -52,11 +52,11 @@ ACTS = re.compile(
 )
 """A new person who acts here: *a guard stares at you*."""
 _NOTICES = re.compile(rf"\b{either('noticing')}(?: \w+)? you\b")
-"""Verb by which whoever acts is alive: *a cat watches you*."""
+"""Verb whose subject is alive: *a cat watches you*."""
 _ELSEWHERE = re.compile(
     r"\b(?:through|outside|elsewhere|somewhere|in the distance|from (?:above|below|beyond))\b"
 )
-"""Words by which whoever acts is not here: *a guard shouts through the door*."""
+"""Words by which the one who acts is not here: *a guard shouts through the door*."""
 _ORIGIN = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
 COMES = re.compile(
     rf"(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"

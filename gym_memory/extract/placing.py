@@ -74,7 +74,7 @@ _AFTER_HOLDER = re.compile(
 _HEAD = re.compile(r" (?:of|in|on|at|by|near|to|above|below|under|behind|beside|outside|inside) .*")
 """Words after the head of the name of a place."""
 _ARRANGEMENTS = ("row", "rows", "line", "lines", "circle", "group", "pairs", "cluster", "heap")
-"""Nouns for how things are arranged, not for what holds them: *levers stand in a row*."""
+"""Nouns for arrangements, which contain nothing: *levers stand in a row*."""
 _VIEWS = ("distance", "background")
 """Nouns for a view, which holds no things."""
 _STEPS = (

@@ -43,7 +43,7 @@ RELATIVE = "is seen"
 _SEEN_BEFORE = Pattern(None, RELATIVE, None)
 LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
 _SECOND_PERSON = re.compile(r"(?:> ?)?(?:you|i) (?=[a-z])", re.IGNORECASE)
-"""Beginning of an action that is told as a sentence."""
+"""Beginning of an action that is a sentence."""
 _BEFORE_AIM = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
 """Words of an action before the thing that it is about."""
 _GOING = re.compile(

@@ -74,15 +74,15 @@ LEARNERS: dict[str, Callable[[], Any]] = {
 def machine() -> str:
     """Return the version of torch and the processor, on which the last bits of weights depend.
 
-    MKL has code of its own for each maker and model, beside those that torch tells apart.
+    MKL distinguishes more processors than torch: it has code of its own for makers and models.
     """
     torch = require("torch", "rl", "the RL baselines")
     model = platform.processor() or platform.machine()
     if _PROCESSOR.exists():
-        told = dict(
+        fields = dict(
             re.findall(r"^(vendor_id|cpu family|model)\s*: (.+)$", _PROCESSOR.read_text(), re.M)
         )
-        model = " ".join(told.values()) or model
+        model = " ".join(fields.values()) or model
     return f"torch {torch.__version__} {torch.backends.cpu.get_cpu_capability()} {model}"
 
 
