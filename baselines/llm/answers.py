@@ -32,6 +32,7 @@ _MAX_CHARS = 8000
 """Number of last characters of an answer to read."""
 _MAX_PEELS = 12
 _MOST_CHOICES = 16
+"""Most wordings of a valid action with choices, such as *in/on*."""
 _LITERAL_CHARS = 2000
 _MAX_LINE_CHARS = 600
 """Longest line, in characters, with an action and a remark."""
@@ -267,13 +268,12 @@ def read_action(
         _labelled,
         *([_on_lines, _in_sentences] if valid else [_first_line]),
     ]
-    found: set[str] = set()
     for alike in (_match, _match_loosely):
         match = functools.partial(undressed, valid=valid, operations=operations, alike=alike)
         claims = _claims(before, kinds, match) or _claims(answer, kinds, match)
         if cut:
             claims = [claim for claim in claims if claim.end < len(answer)]
-        found = found or {claim.match for claim in claims} - {""}
+        found = {claim.match for claim in claims} - {""}
         if found:
             break
     if len(found) > 1:

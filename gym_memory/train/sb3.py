@@ -189,12 +189,12 @@ class Sb3Trainer(Trainer):
         if self.steps // s.evaluate_every > self._measured_at // s.evaluate_every:
             self._measured_at, row = self.steps, self.measure()
             self.listener(self.steps, row)
-        if self.steps // s.checkpoint_every > self._saved_at // s.checkpoint_every:
-            self._saved_at = self.steps
-            self.save()
         if self.ended:
             self._halted = True
             self.finish()
+        elif self.steps // s.checkpoint_every > self._saved_at // s.checkpoint_every:
+            self._saved_at = self.steps
+            self.save()
 
     def stepped(self, steps: int, dones: Sequence[bool], infos: Sequence[dict[str, Any]]) -> bool:
         """Count a step of every environment; return True to continue.
@@ -247,7 +247,7 @@ class Sb3Trainer(Trainer):
     def _vector(self, names: Sequence[str]) -> Any:
         """Return the training games as a vector environment of SB3, with features."""
         s, own = self.settings, self.learner.settings
-        deals = [Deal(s.games, s.seed, slot, 0) for slot in range(s.envs)]
+        deals = [Deal(s.games, s.seed, slot) for slot in range(s.envs)]
         wrapped = functools.partial(_wrapped, names, own.max_actions, s.reward_scale)
         if own.vector == "dummy":
             pairs = zip(self._games, deals, strict=True)

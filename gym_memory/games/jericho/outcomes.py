@@ -26,7 +26,7 @@ _REPEATED = "\0"
 _FIRST = re.compile(r"\s*(?:\([^()]*\)\s*)*?\(first ([^()]*)\)", re.IGNORECASE)
 """An action that a story tries before a command, which ends there if it fails."""
 _SENTENCE = re.compile(r"(?:\([^()]*\)\s*)*([^.!?\n]*)")
-"""The first sentence, without what the story guessed: *(the lamp)*."""
+"""First sentence, after the things that the story guessed: *(the lamp)*."""
 
 
 class Twins:
@@ -74,7 +74,7 @@ class Outcomes:
         self._answers: dict[tuple[str, ...], str] = {}
         self._kinds: defaultdict[tuple[int, str], Counter[str]] = defaultdict(Counter)
         self._untaken: set[tuple[int, str]] = set()
-        self._with: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
+        self._refused: defaultdict[tuple[int, str], set[str]] = defaultdict(set)
         self._effects: set[bytes] = set()
         self._tried = self._unread = self._in_a_row = 0
         self._last = ""
@@ -93,8 +93,8 @@ class Outcomes:
 
     def _enough(self, kind: str) -> int:
         """Return the outcomes of one kind, of each thing, after which another is foreseen."""
-        things = min(len(self._with[slot, kind]) for slot in (0, 1))
-        return 1 if kind != _REPEATED and things >= _GENERAL else _ORDINARY
+        things = min(len(self._refused[slot, kind]) for slot in (0, 1))
+        return 1 if things >= _GENERAL else _ORDINARY
 
     @property
     def hopeless(self) -> bool:
@@ -121,12 +121,12 @@ class Outcomes:
         if effect and effect not in self._effects:
             self._effects.add(effect)
         elif len(names) == 2:
+            for slot, name in enumerate(names):
+                self._kinds[slot, name][_REPEATED if effect else kind] += 1
+                if not effect:
+                    self._refused[slot, kind].add(name)
             if not effect:
                 self._note_untaken(names, text)
-            for slot, name in enumerate(names):
-                outcome = _REPEATED if effect else kind
-                self._kinds[slot, name][outcome] += 1
-                self._with[slot, outcome].add(name)
 
     def _note_untaken(self, names: Sequence[str], text: str) -> None:
         """Note the thing that a refused command was to take first, whatever the other one is."""
