@@ -18,10 +18,10 @@ __all__ += ["changed", "check_bounded", "playable", "rewarded", "value_of"]
 LARGEST = 1e100
 """Largest number in a record, so that sums and squares stay finite."""
 
-Frozen = TypeVar("Frozen")
+Record = TypeVar("Record")
 
 
-def changed(record: Frozen, **values: Any) -> Frozen:
+def changed(record: Record, **values: Any) -> Record:
     """Return a frozen dataclass with changed values, ten times as fast as ``replace``.
 
     The class must have no ``__post_init__`` and no slots.

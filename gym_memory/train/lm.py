@@ -85,7 +85,7 @@ class LmPrompt(NamedTuple):
     label: int
 
 
-class Frozen:
+class FrozenModel:
     """A view of a model without its adapters for prompts, and with them for answers.
 
     Activated LoRA (Greenewald et al. 2025): adapters act from the end of the prompt on, so its keys
@@ -183,9 +183,9 @@ class LmLearner(Learner):
                     r=settings.rank, lora_alpha=2 * settings.rank, target_modules="all-linear"
                 )
                 network = peft.get_peft_model(network, config)
-        self.frozen: Frozen | None = None
+        self.frozen: FrozenModel | None = None
         if settings.method == "alora":
-            self.frozen = Frozen(network, settings.kept, prefix=chat.prefix, block=self.block)
+            self.frozen = FrozenModel(network, settings.kept, prefix=chat.prefix, block=self.block)
         self.network = network
         self.optimizer = torch.optim.AdamW(
             [p for p in network.parameters() if p.requires_grad], lr=settings.lr

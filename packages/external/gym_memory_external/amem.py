@@ -12,12 +12,12 @@ from gym_memory.core.optional import require
 from gym_memory.core.records import Recall
 from gym_memory.memory.base import CHARS_PER_TOKEN, check_budget
 from gym_memory.memory.encoders import Encoder
-from gym_memory_external.model import Extracted, Model, next_id
+from gym_memory_external.model import ExtractionMemory, Model, next_id
 
 __all__ = ["AMemPackage"]
 
 
-class AMemPackage(Extracted):
+class AMemPackage(ExtractionMemory):
     """A-MEM's package: every step is a note, which a model annotates and may link to the nearest.
 
     The package is a fork of the authors' code, who publish none, with its store in a temporary

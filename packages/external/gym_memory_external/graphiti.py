@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from gym_memory.core.optional import require
 from gym_memory.llm.base import Message
 from gym_memory.memory.encoders import Encoder
-from gym_memory_external.model import Extracted, Model, next_id
+from gym_memory_external.model import ExtractionMemory, Model, next_id
 
 __all__ = ["Graphiti"]
 
@@ -26,7 +26,7 @@ _SIZES = {"max_db_size": 1 << 30, "buffer_pool_size": 1 << 28}
 """Most bytes of a database: Kuzu would reserve 8 TiB, more than a worker may."""
 
 
-class Graphiti(Extracted):
+class Graphiti(ExtractionMemory):
     """Graphiti: every step is an episode, of which a model extracts things and their relations.
 
     The package is the authors', with an embedded Kuzu database, without its telemetry. A step of

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from gym_memory.core.optional import require
 from gym_memory.llm.base import Message
 from gym_memory.memory.encoders import Encoder
-from gym_memory_external.model import Extracted, Model, next_id
+from gym_memory_external.model import ExtractionMemory, Model, next_id
 
 __all__ = ["LangMem"]
 
@@ -22,7 +22,7 @@ _TOOLS = 'Answer by a JSON object {"calls": [{"name": ..., "args": {...}}]} that
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
-class LangMem(Extracted):
+class LangMem(ExtractionMemory):
     """LangMem: every step is a message, of which a model writes notes, or changes the nearest ones.
 
     The package is the authors', with LangGraph's store in this process. The model is ours; it

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 from gym_memory.core.optional import require
 from gym_memory.memory.encoders import Encoder
-from gym_memory_external.model import Extracted, Model
+from gym_memory_external.model import ExtractionMemory, Model
 
 __all__ = ["Mem0"]
 
 _WHOSE = "agent"
 
 
-class Mem0(Extracted):
+class Mem0(ExtractionMemory):
     """mem0: every step is a message, of which a model extracts sentences to keep.
 
     The package is the authors', with a Qdrant store in this process, without its telemetry and

@@ -21,7 +21,7 @@ from gym_memory.memory.external import AddSearch
 from gym_memory.memory.reading import item_line
 from gym_memory.memory.roles.llm import chat_model
 
-__all__ = ["Extracted", "Model", "answer", "next_id"]
+__all__ = ["ExtractionMemory", "Model", "answer", "next_id"]
 
 _MAX_TOKENS = 4096
 _TEXT = (
@@ -42,7 +42,7 @@ def next_id() -> uuid.UUID:
     return uuid.UUID(int=next(_ids))
 
 
-class Extracted(AddSearch):
+class ExtractionMemory(AddSearch):
     """Base of these memories: a package extracts with a model, and searches by vectors."""
 
     @checked
