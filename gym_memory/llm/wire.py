@@ -8,7 +8,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gym_memory.core.tokens import count_tokens
@@ -101,6 +101,7 @@ def _call_text(function: Mapping[str, Any]) -> str:
 def read_events(body: str) -> Any:
     """Return a stream of server-sent events as one completion; None for another text."""
     texts: dict[str, list[str]] = {}
+    calls: dict[str, dict[str, str]] = {}
     whole: dict[str, Any] = {}
     finish = None
     for event in _events(body):
@@ -121,16 +122,32 @@ def read_events(body: str) -> Any:
                     texts.setdefault(name, []).append(value)
                 elif isinstance(value, list) and name == "content":
                     texts.setdefault(name, []).extend(value)
-    if finish is None and not texts:
+                elif isinstance(value, list) and name == "tool_calls":
+                    _join_calls(calls, value)
+    if finish is None and not (texts or calls):
         return None
     message: dict[str, Any] = {
         name: "".join(parts) if all(isinstance(part, str) for part in parts) else parts
         for name, parts in texts.items()
     }
+    if calls:
+        message["tool_calls"] = [{"function": function} for function in calls.values()]
     # A stream without a finish reason was interrupted.
     done = finish is not None or "[DONE]" in body[-64:]
     choices = [{"message": message, "finish_reason": finish}] if done else []
     return {**whole, "choices": choices}
+
+
+def _join_calls(calls: dict[str, dict[str, str]], pieces: Iterable[Any]) -> None:
+    """Add pieces of tool calls to their calls, by the index of each."""
+    for piece in pieces:
+        function = piece.get("function") if isinstance(piece, Mapping) else None
+        if isinstance(function, Mapping):
+            call = calls.setdefault(str(piece.get("index")), {})
+            for name in ("name", "arguments"):
+                value = function.get(name) or ""
+                text = value if isinstance(value, str) else json.dumps(value)
+                call[name] = call.get(name, "") + text
 
 
 def _events(body: str) -> Iterator[Any]:

@@ -299,6 +299,13 @@ def test_counts_are_read_in_any_form(usage: object, prompt: int, completion: int
          "a"),
         ('data: {"choices": [{"delta": {"content": "a\u2028b"}, "finish_reason": "stop"}]}\n',
          "a\u2028b"),
+        ('data: {"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "1", "function":'
+         ' {"name": "act", "arguments": ""}}]}}]}\n\n'
+         'data: {"choices": [{"delta": {"tool_calls": [{"index": 0, "function":'
+         ' {"arguments": "{\\"action\\": "}}]}}]}\n\n'
+         'data: {"choices": [{"delta": {"tool_calls": [{"index": 0, "function":'
+         ' {"arguments": "\\"look\\"}"}}]}, "finish_reason": "tool_calls"}]}\n',
+         '{"name": "act", "arguments": {"action": "look"}}'),
     ],
 )  # fmt: skip
 def test_stream_of_any_layout_is_read_whole(body: str, text: str) -> None:
