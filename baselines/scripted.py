@@ -83,7 +83,7 @@ class Itinerary(PlanState):
 
 
 class Scribe(RulePolicy):
-    """A player that tries actions that its notes on a place lack, then the one tried longest ago.
+    """A player that tries actions that its notes lack, then the one tried longest ago.
 
     Such a rotor-router walk reaches every place. It keeps one note per place, ``tried in hall: go
     east; look``, so it needs a memory that takes notes. Without one it acts at random.

@@ -29,17 +29,17 @@ from gym_memory.run.callbacks import CALLBACKS
 from gym_memory.run.protocols import PROTOCOLS
 
 SOURCES = {
-    "keeps.py": """
+    "keeps.py": '''
         from gym_memory.memory.history import History as Base
 
         class History(Base):
-            pass
-        """,
-    "faulty/broken.py": """
+            """The latest observations."""
+        ''',
+    "faulty/broken.py": '''
         @TABLE.register("broken")
         def broken(size: int = 1, word: str = "a"):
-            pass
-        """,
+            """A fault."""
+        ''',
     "faulty/missing.py": """
         import no_such_module_anywhere
 
@@ -49,9 +49,9 @@ SOURCES = {
 }
 
 TABLE = {
-    "history": Component("table_package.keeps:History", "The latest observations."),
-    "broken": Component("table_package.faulty.broken:broken", "A fault."),
-    "missing": Component("table_package.faulty.missing:Missing", "A need of a package."),
+    "history": Component("table_package.keeps:History"),
+    "broken": Component("table_package.faulty.broken:broken"),
+    "missing": Component("table_package.faulty.missing:Missing"),
 }
 GROUP = "gym_memory.test_group"
 

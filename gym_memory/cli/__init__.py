@@ -8,12 +8,10 @@ import importlib
 import io
 import math
 import os
-import re
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
 
@@ -21,6 +19,7 @@ import typer
 import typer.core
 import typer.main
 
+from gym_memory.core.components import Component
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.interrupts import INTERRUPTS
 from gym_memory.core.secrets import scrubbed
@@ -108,17 +107,8 @@ class _Commands(typer.core.TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, group in _GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, _line(target)) for name, target in group.items()])
-
-
-def _line(target: str) -> str:
-    """Read the first sentence of a command's help from its source."""
-    file, _, name = target.partition(":")
-    place = Path(__file__).with_name(file)
-    source = (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
-    start = "help=" if name == "app" else rf"\ndef {name}\(.*?"
-    found = re.search(start + r'"""(.+?)(?:\n\n|""")', source, re.DOTALL)
-    return " ".join(found[1].split()) if found else ""
+                found = {name: Component(f"gym_memory.cli.{path}") for name, path in group.items()}
+                formatter.write_dl([(name, command.about) for name, command in found.items()])
 
 
 def _refuse_repeated(command: Any) -> None:

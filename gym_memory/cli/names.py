@@ -16,7 +16,7 @@ from gym_memory.baselines.base import learner_classes
 from gym_memory.cli import options
 from gym_memory.cli.show import output, print_json, print_table
 from gym_memory.core.errors import UnknownNameError
-from gym_memory.core.names import Registry
+from gym_memory.core.names import Registry, first_sentence
 from gym_memory.core.settings import check_name, list_settings
 
 __all__ = ["command"]
@@ -113,7 +113,7 @@ def _registered(kind: str) -> list[dict[str, Any]]:
     for name in _names(registry):
         try:
             target = registry.get(name)
-            about = _about(target)
+            about = _plain(first_sentence(target))
         except ImportError as error:
             target, about = None, f"not available: {error}"
         more: dict[str, Any] = {}
@@ -135,11 +135,6 @@ def _layers(target: Any) -> dict[str, str]:
         return dict(layers or target().lifetimes)  # the parameters may decide
     except (AttributeError, TypeError):  # it is no memory, or has no defaults for all of them
         return {}
-
-
-def _about(target: Any) -> str:
-    first = (inspect.getdoc(target) or "").partition("\n\n")[0]
-    return _plain(" ".join(first.split()))
 
 
 def _plain(text: str) -> str:
@@ -222,7 +217,8 @@ def _wrappers() -> list[dict[str, Any]]:
         target = getattr(wrappers, name)
         if isinstance(target, type) and issubclass(target, gym.Wrapper):
             parameters = {k: v for k, v in _parameters(target).items() if k != "env"}
-            found.append({"name": name, "parameters": parameters, "about": _about(target)})
+            about = _plain(first_sentence(target))
+            found.append({"name": name, "parameters": parameters, "about": about})
     return found
 
 

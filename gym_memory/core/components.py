@@ -1,4 +1,4 @@
-"""Built-in components by kind: a name, where its class or function is, and one line about it.
+"""Built-in components by kind: a name, and where its class or function is.
 
 A component of this package joins by a line here; one of another package by an entry point or by
 ``register`` of its :class:`~gym_memory.core.names.Registry`.
@@ -6,6 +6,9 @@ A component of this package joins by a line here; one of another package by an e
 
 from __future__ import annotations
 
+import re
+from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 __all__ = ["CALLBACKS", "ENVIRONMENTS", "EXTRACTORS", "MEMORIES", "MODELS", "POLICIES"]
@@ -13,444 +16,147 @@ __all__ += ["PROTOCOLS", "Component"]
 
 
 class Component(NamedTuple):
-    """A built-in component: its ``module:name``, a line about it, and a required parameter."""
+    """A built-in component: its ``module:name``, and a required parameter."""
 
     target: str
-    about: str
     needs: str = ""
+
+    @property
+    def about(self) -> str:
+        """Return a line about it, the first sentence of its docstring or help; imports nothing."""
+        module, _, name = self.target.partition(":")
+        top, *parts = module.split(".")
+        spec = find_spec(top)
+        folders = spec.submodule_search_locations if spec else None
+        if not folders:
+            return ""
+        path = Path(folders[0], *parts)
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        start = "help=" if name == "app" else rf"\n(?:class|def) {name}\b.*?"
+        found = re.search(start + r'"""(.+?)(?:\n\n|""")', path.read_text("utf-8"), re.DOTALL)
+        return " ".join(found[1].split()) if found else ""
 
 
 ENVIRONMENTS = {
-    "ALFWorld": Component(
-        "gym_memory.games.alfworld.env:ALFWorld",
-        "Six types of household tasks in a room full of furniture and objects.",
-    ),
-    "AgentOdyssey": Component(
-        "gym_memory.games.agentodyssey:AgentOdyssey",
-        "The worlds of the package `agentodyssey` on its own engine.",
-    ),
-    "Cleaning": Component(
-        "gym_memory.games.textworld.cleaning:Cleaning",
-        "A house to tidy, by putting misplaced things where they belong.",
-    ),
-    "Cooking": Component(
-        "gym_memory.games.textworld.cooking:Cooking",
-        "A meal to cook by its recipe.",
-    ),
-    "Errands": Component(
-        "gym_memory.games.textworld.errands:Errands",
-        "Things and places to find again over days, while some things are moved out of view.",
-    ),
-    "Fetch": Component(
-        "gym_memory.games.fetch:Fetch",
-        "Things to fetch, one after another, in a house of 5, 10 or 20 rooms.",
-    ),
-    "Foreign": Component(
-        "gym_memory.games.foreign.env:make_foreign",
-        "Any other text environment, by its Gymnasium id or by a function that makes it.",
-    ),
-    "Jericho": Component(
-        "gym_memory.games.jericho.env:Jericho",
-        "Z-machine stories (.z3 to .z8), those that jericho knows and any other.",
-    ),
-    "MultiHopQA": Component(
-        "gym_memory.games.qa.env:MultiHopQA",
-        "A question to answer from its passages, distractors among them.",
-    ),
-    "NetHack": Component(
-        "gym_memory.games.nethack.env:NetHack",
-        "NetHack 3.6 in words, with skills as actions.",
-    ),
-    "Panel": Component(
-        "gym_memory.panels.env:PanelEnv",
-        "A fixed list of tasks, whose texts are checked: `panel:NAME`, see `gym-memory panel`.",
-        needs="panel",
-    ),
-    "ScienceWorld": Component(
-        "gym_memory.games.scienceworld.env:ScienceWorld",
-        "The thirty tasks of ScienceWorld on the original engine, which needs Java.",
-    ),
-    "TextWorld": Component(
-        "gym_memory.games.textworld.challenges:make_textworld",
-        "A story file, or a challenge of TextWorld.",
-    ),
-    "TreasureHunt": Component(
-        "gym_memory.games.textworld.treasure_hunt:TreasureHunt",
-        "A treasure to find by keys and notes that lead to a golden locker.",
-    ),
-    "WebShop": Component(
-        "gym_memory.games.webshop.env:WebShop",
-        "A shop with search, result, item and detail pages.",
-    ),
+    "ALFWorld": Component("gym_memory.games.alfworld.env:ALFWorld"),
+    "AgentOdyssey": Component("gym_memory.games.agentodyssey:AgentOdyssey"),
+    "Cleaning": Component("gym_memory.games.textworld.cleaning:Cleaning"),
+    "Cooking": Component("gym_memory.games.textworld.cooking:Cooking"),
+    "Errands": Component("gym_memory.games.textworld.errands:Errands"),
+    "Fetch": Component("gym_memory.games.fetch:Fetch"),
+    "Foreign": Component("gym_memory.games.foreign.env:make_foreign"),
+    "Jericho": Component("gym_memory.games.jericho.env:Jericho"),
+    "MultiHopQA": Component("gym_memory.games.qa.env:MultiHopQA"),
+    "NetHack": Component("gym_memory.games.nethack.env:NetHack"),
+    "Panel": Component("gym_memory.panels.env:PanelEnv", needs="panel"),
+    "ScienceWorld": Component("gym_memory.games.scienceworld.env:ScienceWorld"),
+    "TextWorld": Component("gym_memory.games.textworld.challenges:make_textworld"),
+    "TreasureHunt": Component("gym_memory.games.textworld.treasure_hunt:TreasureHunt"),
+    "WebShop": Component("gym_memory.games.webshop.env:WebShop"),
 }
 
 EXTRACTORS = {
-    "alfworld": Component(
-        "gym_memory.games.alfworld.rules:ALFWorldRules",
-        "Rules that read ALFWorld.",
-    ),
-    "nethack": Component(
-        "gym_memory.games.nethack.rules:NetHackRules",
-        "Rules that read NetHack.",
-    ),
-    "plain": Component(
-        "gym_memory.extract.plain:PlainRules",
-        "Rules that read plain English of any game.",
-    ),
-    "prose": Component(
-        "gym_memory.games.qa.rules:ProseRules",
-        "Rules that read the passages of MultiHopQA.",
-    ),
-    "scienceworld": Component(
-        "gym_memory.games.scienceworld.rules:ScienceWorldRules",
-        "Rules that read ScienceWorld.",
-    ),
-    "textworld": Component(
-        "gym_memory.games.textworld.rules:TextWorldRules",
-        "Rules that read TextWorld.",
-    ),
-    "webshop": Component(
-        "gym_memory.games.webshop.rules:WebShopRules",
-        "Rules that read the pages of WebShop.",
-    ),
+    "alfworld": Component("gym_memory.games.alfworld.rules:ALFWorldRules"),
+    "nethack": Component("gym_memory.games.nethack.rules:NetHackRules"),
+    "plain": Component("gym_memory.extract.plain:PlainRules"),
+    "prose": Component("gym_memory.games.qa.rules:ProseRules"),
+    "scienceworld": Component("gym_memory.games.scienceworld.rules:ScienceWorldRules"),
+    "textworld": Component("gym_memory.games.textworld.rules:TextWorldRules"),
+    "webshop": Component("gym_memory.games.webshop.rules:WebShopRules"),
 }
 
 MEMORIES = {
-    "adversarial": Component(
-        "gym_memory.memory.controls:Adversarial",
-        "Recalled facts with permuted objects.",
-    ),
-    "amem": Component(
-        "gym_memory.memory.experience.amem:AMem",
-        "A-MEM: each observation is a note that is linked to its nearest notes.",
-    ),
-    "arigraph": Component(
-        "gym_memory.memory.arigraph:AriGraph",
-        "AriGraph's memory: a temporal graph of facts, and the observations that are tied to it.",
-    ),
-    "clin": Component(
-        "gym_memory.memory.clin:Clin",
-        "CLIN's memory: causes and effects, as sentences of four forms.",
-    ),
-    "evotest": Component(
-        "gym_memory.memory.experience.evotest:EvoTest",
-        "EvoTest: a memory of gains and loops, and guidance chosen from a tree after each trial.",
-    ),
-    "expel": Component(
-        "gym_memory.memory.experience.expel:ExpeL",
-        "ExpeL: rules that operations add, agree with, edit and remove, and worked examples.",
-    ),
-    "exprag": Component(
-        "gym_memory.memory.experience.exprag:ExpRAG",
-        "The past episodes with the most similar goals: input, output and feedback.",
-    ),
-    "exprecent": Component(
-        "gym_memory.memory.experience.exprag:ExpRecent",
-        "The last `k` episodes, whatever their goals.",
-    ),
-    "fusion": Component(
-        "gym_memory.memory.experience.fusion:Fusion",
-        "Several memories in turn, each within its share of the budget.",
-    ),
-    "history": Component(
-        "gym_memory.memory.history:History",
-        "A transcript of the latest (action, observation) pairs that fit.",
-    ),
-    "ldm2": Component(
-        "gym_memory.memory.ldm2.memory:LDM2",
-        "LDM2's dynamic memory: formation, two-level index, retrieval, refinement.",
-    ),
-    "memp": Component(
-        "gym_memory.memory.experience.memp:Memp",
-        "Memp: a procedure from each episode, found by the goal or by the facts in it.",
-    ),
-    "memrl": Component(
-        "gym_memory.memory.experience.memrl:MemRL",
-        "MemRL: two-phase recall, by similarity and by values that outcomes update.",
-    ),
-    "noise": Component(
-        "gym_memory.memory.controls:Noise",
-        "Facts of another world, with as many characters as AriGraph would recall.",
-    ),
-    "none": Component(
-        "gym_memory.memory.controls:NoMemory",
-        "Remembers nothing; its recall is always empty.",
-    ),
-    "notes": Component(
-        "gym_memory.memory.experience.notes:PolicyNotes",
-        "Numbered notes within a budget, which only the policy writes.",
-    ),
-    "oracle": Component(
-        "gym_memory.memory.controls:OracleGraph",
-        "Exactly the engine's facts, seen or not; recalls and ranks as AriGraph does.",
-    ),
-    "placebo": Component(
-        "gym_memory.memory.controls:Placebo",
-        "Another memory's lessons with one thing spoiled: the controls of memories over trials.",
-    ),
-    "playbook": Component(
-        "gym_memory.memory.experience.playbook:Playbook",
-        "ACE: a playbook whose bullets grow, and are counted helpful or harmful.",
-    ),
-    "present": Component(
-        "gym_memory.memory.controls:Present",
-        "A graph of the present step alone: extraction without remembering.",
-    ),
-    "rag": Component(
-        "gym_memory.memory.rag:RAG",
-        "Retrieval-augmented generation, the baseline of the AriGraph paper.",
-    ),
-    "reasoningbank": Component(
-        "gym_memory.memory.experience.reasoningbank:ReasoningBank",
-        "ReasoningBank: a few general items from each episode, found by its task.",
-    ),
-    "reflexion": Component(
-        "gym_memory.memory.reflexion:Reflexion",
-        "Reflections on failed trials of one task instance, the last few of them.",
-    ),
-    "remote": Component(
-        "gym_memory.memory.remote:Remote",
-        "A memory that a service keeps, in any language, reached by HTTP.",
-        needs="url",
-    ),
-    "shuffled": Component(
-        "gym_memory.memory.controls:ShuffledGraph",
-        "A graph with randomly exchanged names: the neutral control.",
-    ),
-    "simulacra": Component(
-        "gym_memory.memory.simulacra:Simulacra",
-        "Memory of generative agents, a baseline of the AriGraph paper.",
-    ),
-    "simutil": Component(
-        "gym_memory.memory.experience.simutil:SimUtil",
-        "SimUtil-UCB of RetroAgent: similarity, utility and a bonus for rarely shown items.",
-    ),
-    "skills": Component(
-        "gym_memory.memory.experience.skills:Skills",
-        "D2Skill: task skills from the start, step skills where an error happened before.",
-    ),
-    "stma": Component(
-        "gym_memory.memory.stma:STMA",
-        "STMA's spatio-temporal memory: a summary of the past, and a graph of places.",
-    ),
-    "summary": Component(
-        "gym_memory.memory.summary:Summary",
-        "Iterative summarisation, the baseline of the AriGraph paper.",
-    ),
-    "workflows": Component(
-        "gym_memory.memory.experience.workflows:WorkflowMemory",
-        "Agent Workflow Memory: routines induced online from every success.",
-    ),
+    "adversarial": Component("gym_memory.memory.controls:Adversarial"),
+    "amem": Component("gym_memory.memory.experience.amem:AMem"),
+    "arigraph": Component("gym_memory.memory.arigraph:AriGraph"),
+    "clin": Component("gym_memory.memory.clin:Clin"),
+    "evotest": Component("gym_memory.memory.experience.evotest:EvoTest"),
+    "expel": Component("gym_memory.memory.experience.expel:ExpeL"),
+    "exprag": Component("gym_memory.memory.experience.exprag:ExpRAG"),
+    "exprecent": Component("gym_memory.memory.experience.exprag:ExpRecent"),
+    "fusion": Component("gym_memory.memory.experience.fusion:Fusion"),
+    "history": Component("gym_memory.memory.history:History"),
+    "ldm2": Component("gym_memory.memory.ldm2.memory:LDM2"),
+    "memp": Component("gym_memory.memory.experience.memp:Memp"),
+    "memrl": Component("gym_memory.memory.experience.memrl:MemRL"),
+    "noise": Component("gym_memory.memory.controls:Noise"),
+    "none": Component("gym_memory.memory.controls:NoMemory"),
+    "notes": Component("gym_memory.memory.experience.notes:PolicyNotes"),
+    "oracle": Component("gym_memory.memory.controls:OracleGraph"),
+    "placebo": Component("gym_memory.memory.controls:Placebo"),
+    "playbook": Component("gym_memory.memory.experience.playbook:Playbook"),
+    "present": Component("gym_memory.memory.controls:Present"),
+    "rag": Component("gym_memory.memory.rag:RAG"),
+    "reasoningbank": Component("gym_memory.memory.experience.reasoningbank:ReasoningBank"),
+    "reflexion": Component("gym_memory.memory.reflexion:Reflexion"),
+    "remote": Component("gym_memory.memory.remote:Remote", needs="url"),
+    "shuffled": Component("gym_memory.memory.controls:ShuffledGraph"),
+    "simulacra": Component("gym_memory.memory.simulacra:Simulacra"),
+    "simutil": Component("gym_memory.memory.experience.simutil:SimUtil"),
+    "skills": Component("gym_memory.memory.experience.skills:Skills"),
+    "stma": Component("gym_memory.memory.stma:STMA"),
+    "summary": Component("gym_memory.memory.summary:Summary"),
+    "workflows": Component("gym_memory.memory.experience.workflows:WorkflowMemory"),
 }
 
 POLICIES = {
-    "a2c": Component(
-        "gym_memory.baselines.rl.players:A2c",
-        "A trained actor.",
-    ),
-    "adaplanner": Component(
-        "gym_memory.baselines.llm.adaplanner:AdaPlanner",
-        "AdaPlanner: a plan as code, refined in the plan by `ask` and out of it by feedback.",
-    ),
-    "answerer": Component(
-        "gym_memory.baselines.llm.answerer:Answerer",
-        "A model that looks passages up, then answers.",
-    ),
-    "ariadne": Component(
-        "gym_memory.baselines.llm.ariadne:Ariadne",
-        "Ariadne: plans, then decides; keeps the last plan if planning fails.",
-    ),
-    "bc": Component(
-        "gym_memory.baselines.rl.players:Bc",
-        "A policy cloned from demonstrations.",
-    ),
-    "calm": Component(
-        "gym_memory.baselines.llm.calm:Calm",
-        "CALM: softmax Q(o, a) over the k proposals A(c, k) (sections 3.2 and 3.3).",
-    ),
-    "choose": Component(
-        "gym_memory.baselines.llm.saycan:Choose",
-        "A model that scores each valid action by its likelihood.",
-    ),
-    "clin": Component(
-        "gym_memory.baselines.llm.clin:Clin",
-        "CLIN's agent: a goal set with the help of learnings, then the action for it.",
-    ),
-    "descender": Component(
-        "gym_memory.baselines.rules.nethack:Descender",
-        "A NetHack player that explores, fights, rests, prays when weak, and descends when ready.",
-    ),
-    "drrn": Component(
-        "gym_memory.baselines.rl.players:Drrn",
-        "A trained DRRN.",
-    ),
-    "explorer": Component(
-        "gym_memory.baselines.rules.explorer:Explorer",
-        "Go-Explore: archives every state with the way to it, chooses one, tries what is new.",
-    ),
-    "gata": Component(
-        "gym_memory.baselines.rl.players:Gata",
-        "A trained GATA-like agent.",
-    ),
-    "glow": Component(
-        "gym_memory.baselines.llm.glow:Glow",
-        "GLoW: explores as the explorer does, with a model in its three roles.",
-    ),
-    "human": Component(
-        "gym_memory.baselines.scripted:Human",
-        "A person at the terminal.",
-    ),
-    "imitator": Component(
-        "gym_memory.baselines.rules.scienceworld.imitator:Imitator",
-        "A ScienceWorld player that follows the best demonstration.",
-    ),
-    "ldm2": Component(
-        "gym_memory.baselines.llm.ldm2:Ldm2",
-        "LDM2's agent, which imitates examples.",
-    ),
-    "learner": Component(
-        "gym_memory.baselines.rules.learner:LessonFollower",
-        "A player that follows its lessons, then explores with actions that they do not reject.",
-    ),
-    "lm": Component(
-        "gym_memory.train.lm:Lm",
-        "A cloned language model that takes the likeliest valid action.",
-    ),
-    "ltl-gata": Component(
-        "gym_memory.baselines.rl.players:LtlGata",
-        "A trained LTL-GATA.",
-    ),
-    "netplay": Component(
-        "gym_memory.baselines.llm.netplay:NetPlay",
-        "NetPlay: a model that names a skill and its arguments.",
-    ),
-    "plain": Component(
-        "gym_memory.baselines.llm.react:Plain",
-        "A model that acts on the full history.",
-    ),
-    "planner": Component(
-        "gym_memory.baselines.rules.textworld.planner:Planner",
-        "A TextWorld player that explores, follows clues and recipes, unlocks, cooks and tidies.",
-    ),
-    "prompted": Component(
-        "gym_memory.train.steps:PromptedPolicy",
-        "A model that acts on the present state and the memory alone.",
-    ),
-    "random": Component(
-        "gym_memory.baselines.scripted:Random",
-        "A player that draws one of the valid actions, all equally likely.",
-    ),
-    "react": Component(
-        "gym_memory.baselines.llm.react:React",
-        "ReAct: a model that thinks, then acts.",
-    ),
-    "reader": Component(
-        "gym_memory.baselines.rules.qa:Reader",
-        "A MultiHopQA player that reads everything, then answers.",
-    ),
-    "reflexion": Component(
-        "gym_memory.baselines.llm.react:Reflexion",
-        "Reflexion: thinks, acts, and reflects after a trial that did not win.",
-    ),
-    "saycan": Component(
-        "gym_memory.baselines.llm.saycan:SayCan",
-        "SayCan: argmax p(c | s, action) p(action | instruction) (section 3, Algorithm 1).",
-    ),
-    "sb3": Component(
-        "gym_memory.train.sb3:Sb3Player",
-        "A trained PPO or MaskablePPO of Stable-Baselines3.",
-    ),
-    "scribe": Component(
-        "gym_memory.baselines.scripted:Scribe",
-        "A player that tries actions that its notes lack, then the one tried longest ago.",
-    ),
-    "searcher": Component(
-        "gym_memory.baselines.rules.alfworld:Searcher",
-        "An ALFWorld player for all six task types; it explores if the task has another type.",
-    ),
-    "shopper": Component(
-        "gym_memory.baselines.rules.webshop:Shopper",
-        "A WebShop player that searches, compares and buys.",
-    ),
-    "stma": Component(
-        "gym_memory.baselines.llm.stma:Stma",
-        "STMA's agent: plans several actions, criticises each before it is played.",
-    ),
-    "symbolic": Component(
-        "gym_memory.baselines.rl.symbolic:Symbolic",
-        "A learner of symbolic rules that takes an action with a rule for it, else explores.",
-    ),
-    "text": Component(
-        "gym_memory.baselines.rl.players:Text",
-        "A trained reader of text.",
-    ),
-    "walkthrough": Component(
-        "gym_memory.baselines.scripted:Walkthrough",
-        "The engine's solution: the upper bound of every score.",
-    ),
+    "a2c": Component("gym_memory.baselines.rl.players:A2c"),
+    "adaplanner": Component("gym_memory.baselines.llm.adaplanner:AdaPlanner"),
+    "answerer": Component("gym_memory.baselines.llm.answerer:Answerer"),
+    "ariadne": Component("gym_memory.baselines.llm.ariadne:Ariadne"),
+    "bc": Component("gym_memory.baselines.rl.players:Bc"),
+    "calm": Component("gym_memory.baselines.llm.calm:Calm"),
+    "choose": Component("gym_memory.baselines.llm.saycan:Choose"),
+    "clin": Component("gym_memory.baselines.llm.clin:Clin"),
+    "descender": Component("gym_memory.baselines.rules.nethack:Descender"),
+    "drrn": Component("gym_memory.baselines.rl.players:Drrn"),
+    "explorer": Component("gym_memory.baselines.rules.explorer:Explorer"),
+    "gata": Component("gym_memory.baselines.rl.players:Gata"),
+    "glow": Component("gym_memory.baselines.llm.glow:Glow"),
+    "human": Component("gym_memory.baselines.scripted:Human"),
+    "imitator": Component("gym_memory.baselines.rules.scienceworld.imitator:Imitator"),
+    "ldm2": Component("gym_memory.baselines.llm.ldm2:Ldm2"),
+    "learner": Component("gym_memory.baselines.rules.learner:LessonFollower"),
+    "lm": Component("gym_memory.train.lm:Lm"),
+    "ltl-gata": Component("gym_memory.baselines.rl.players:LtlGata"),
+    "netplay": Component("gym_memory.baselines.llm.netplay:NetPlay"),
+    "plain": Component("gym_memory.baselines.llm.react:Plain"),
+    "planner": Component("gym_memory.baselines.rules.textworld.planner:Planner"),
+    "prompted": Component("gym_memory.train.steps:PromptedPolicy"),
+    "random": Component("gym_memory.baselines.scripted:Random"),
+    "react": Component("gym_memory.baselines.llm.react:React"),
+    "reader": Component("gym_memory.baselines.rules.qa:Reader"),
+    "reflexion": Component("gym_memory.baselines.llm.react:Reflexion"),
+    "saycan": Component("gym_memory.baselines.llm.saycan:SayCan"),
+    "sb3": Component("gym_memory.train.sb3:Sb3Player"),
+    "scribe": Component("gym_memory.baselines.scripted:Scribe"),
+    "searcher": Component("gym_memory.baselines.rules.alfworld:Searcher"),
+    "shopper": Component("gym_memory.baselines.rules.webshop:Shopper"),
+    "stma": Component("gym_memory.baselines.llm.stma:Stma"),
+    "symbolic": Component("gym_memory.baselines.rl.symbolic:Symbolic"),
+    "text": Component("gym_memory.baselines.rl.players:Text"),
+    "walkthrough": Component("gym_memory.baselines.scripted:Walkthrough"),
 }
 
 MODELS = {
-    "openai": Component(
-        "gym_memory.llm.client:OpenAIChat",
-        "A chat model behind the OpenAI wire format.",
-    ),
-    "smollm": Component(
-        "gym_memory.llm.smollm:SmolLM",
-        "SmolLM2-135M-Instruct in this process, with weights in float32.",
-    ),
-    "transformers": Component(
-        "gym_memory.llm.local:TransformersChat",
-        "A causal language model in this process.",
-    ),
+    "openai": Component("gym_memory.llm.client:OpenAIChat"),
+    "smollm": Component("gym_memory.llm.smollm:SmolLM"),
+    "transformers": Component("gym_memory.llm.local:TransformersChat"),
 }
 
 PROTOCOLS = {
-    "best_of": Component(
-        "gym_memory.run.protocols:BestOf",
-        "Several episodes of one task instance, the best of which counts (LDM2, Eq. 5).",
-    ),
-    "evotest": Component(
-        "gym_memory.run.protocols:TestTimeLearning",
-        "Trials of one game, scored by the area under their curve (EvoTest's J-TTL).",
-    ),
-    "interactions": Component(
-        "gym_memory.run.protocols:Interactions",
-        "A budget of steps on one task instance; the policy may go back (GLoW, Go-Explore).",
-    ),
-    "restart_budget": Component(
-        "gym_memory.run.protocols:RestartBudget",
-        "Restarts of one task instance until a win or the last step; the best episode counts.",
-    ),
-    "single_episode": Component(
-        "gym_memory.run.protocols:SingleEpisode",
-        "One episode per seed, with an initially empty memory.",
-    ),
-    "stream": Component(
-        "gym_memory.run.streams:Stream",
-        "Tasks in sequence with one memory, whose layers keep their lifetimes.",
-    ),
-    "tales": Component(
-        "gym_memory.run.protocols:Tales",
-        "Restarts of a lost game until the last step, as in TALES; the best final score counts.",
-    ),
-    "trials": Component(
-        "gym_memory.run.protocols:Trials",
-        "Trials of one task instance; the memory is kept (CLIN, Reflexion).",
-    ),
+    "best_of": Component("gym_memory.run.protocols:BestOf"),
+    "evotest": Component("gym_memory.run.protocols:TestTimeLearning"),
+    "interactions": Component("gym_memory.run.protocols:Interactions"),
+    "restart_budget": Component("gym_memory.run.protocols:RestartBudget"),
+    "single_episode": Component("gym_memory.run.protocols:SingleEpisode"),
+    "stream": Component("gym_memory.run.streams:Stream"),
+    "tales": Component("gym_memory.run.protocols:Tales"),
+    "trials": Component("gym_memory.run.protocols:Trials"),
 }
 
 CALLBACKS = {
-    "mlflow": Component(
-        "gym_memory.run.callbacks:MLflow",
-        "Logs to MLflow.",
-    ),
-    "tensorboard": Component(
-        "gym_memory.run.callbacks:TensorBoard",
-        "Events in `tensorboard/` of the results folder, for `tensorboard --logdir`.",
-    ),
-    "wandb": Component(
-        "gym_memory.run.callbacks:WandB",
-        "Logs to Weights & Biases; without an account `wandb?mode=offline` writes to the folder.",
-    ),
+    "mlflow": Component("gym_memory.run.callbacks:MLflow"),
+    "tensorboard": Component("gym_memory.run.callbacks:TensorBoard"),
+    "wandb": Component("gym_memory.run.callbacks:WandB"),
 }

@@ -27,8 +27,8 @@ from gym_memory.core.frames import raised_at
 from gym_memory.core.secrets import has_secret
 from gym_memory.core.settings import check_known, check_utf8
 
-__all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "callables", "import_plugin", "sources"]
-__all__ += ["specs"]
+__all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "callables", "first_sentence", "import_plugin"]
+__all__ += ["sources", "specs"]
 
 
 PLUGINS: dict[str, ModuleType] = {}
@@ -294,7 +294,7 @@ class Registry:
         if name in self._builtin:
             return self._builtin[name].about
         if name in self.loaded:
-            return " ".join((inspect.getdoc(self.loaded[name]) or "").partition("\n\n")[0].split())
+            return first_sentence(self.loaded[name])
         return next((f"from {e.dist.name}" for e in self._points(name) if e.dist), "")
 
     def register(self, name: str, target: Any = None) -> Any:
@@ -366,6 +366,11 @@ def _points(group: str) -> EntryPoints:
 @lru_cache(maxsize=1)
 def _all_points(path: tuple[str, ...]) -> Any:
     return entry_points()  # this reads a file of every installed package
+
+
+def first_sentence(target: Any) -> str:
+    """Return the first paragraph of a docstring as one line."""
+    return " ".join((inspect.getdoc(target) or "").partition("\n\n")[0].split())
 
 
 def callables(module: ModuleType) -> list[str]:

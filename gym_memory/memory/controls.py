@@ -47,7 +47,7 @@ _KINDS = ("first", "second", "third", "spare", "cracked", "blue-taped", "port-si
 
 
 class NoMemory(Memory):
-    """An empty memory with an empty recall."""
+    """Remembers nothing; its recall is always empty."""
 
     name: ClassVar[str] = "none"
 

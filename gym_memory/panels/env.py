@@ -37,7 +37,7 @@ def make_world(panel: Panel, world: Spec, **more: Any) -> gym.Env[Any, str]:
 
 
 class PanelEnv(gym.Wrapper[dict[str, Any], str, dict[str, Any], str]):
-    """An environment with a panel's tasks, order and settings.
+    """A fixed list of tasks whose texts are checked: ``panel:NAME``, see ``gym-memory panel``.
 
     ``reset(seed=s)`` plays task ``s`` modulo their number, and a bare ``reset()`` the next one. In
     ``k`` vector environments ``reset(seed=0, options={"stride": k})`` makes it the ``k``-th next,

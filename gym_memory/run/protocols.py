@@ -272,7 +272,7 @@ class TestTimeLearning(Trials):
 
 
 class Interactions(RestartBudget):
-    """A budget of steps on one task instance, in which the policy may go back (GLoW, Go-Explore).
+    """A budget of steps on one task instance; the policy may go back (GLoW, Go-Explore).
 
     Going back to a saved state costs no step; replaying the way there costs its steps.
 
