@@ -26,8 +26,7 @@ from gym_memory.run.callbacks import following, make_callback
 from gym_memory.run.play import training_mixtures
 from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY
 
-__all__ = ["command", "interrupted", "print_curve", "read_settings", "train"]
-__all__ += ["train_symbolic"]
+__all__ = ["command", "interrupted", "print_curve", "read_settings", "train", "train_symbolic"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,9 +24,8 @@ import numpy as np
 from gym_memory.core.errors import ResultsError
 
 __all__ = ["LARGEST_JSON", "cache_dir", "encode", "hold", "json_by_entry", "open_file"]
-__all__ += ["open_to_append", "refuse_links"]
-__all__ += ["parse_json", "read_bytes", "read_json", "seal", "typed", "unseal", "without_waiting"]
-__all__ += ["write_atomic"]
+__all__ += ["open_to_append", "parse_json", "read_bytes", "read_json", "refuse_links", "seal"]
+__all__ += ["typed", "unseal", "without_waiting", "write_atomic"]
 
 N = TypeVar("N", bound=NamedTuple)
 OpenFile = TypeVar("OpenFile", io.BufferedReader, io.FileIO)

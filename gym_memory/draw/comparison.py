@@ -10,8 +10,7 @@ from gym_memory.draw.escape import text
 from gym_memory.draw.page import Assets, frame, inline_page
 from gym_memory.draw.svg import Figure, label_of, short_spec
 
-__all__ = ["COMPARISON", "Section", "TitledTable", "comparison", "comparison_page"]
-__all__ += ["wide_table"]
+__all__ = ["COMPARISON", "Section", "TitledTable", "comparison", "comparison_page", "wide_table"]
 
 COMPARISON = Assets((("gym_memory.draw", "page.js"), ("gym_memory.draw", "charts.js")))
 """Scripts of a comparison."""

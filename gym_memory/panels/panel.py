@@ -26,16 +26,8 @@ from gym_memory.core.files import parse_json, read_bytes, write_atomic
 from gym_memory.core.names import Spec
 from gym_memory.games.base import ENVIRONMENTS
 
-__all__ = [
-    "DIGITS",
-    "PARTS",
-    "ObservationDigests",
-    "Panel",
-    "PanelTask",
-    "load_panel",
-    "panel_names",
-]
-__all__ += ["shared_plan", "write_panel"]
+__all__ = ["DIGITS", "PARTS", "ObservationDigests", "Panel", "PanelTask", "load_panel"]
+__all__ += ["panel_names", "shared_plan", "write_panel"]
 
 DIGITS = 6
 """Length of a text's digest, in hexadecimal digits."""

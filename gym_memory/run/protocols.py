@@ -20,17 +20,9 @@ from gym_memory.core.settings import check_flag, check_int, check_name
 from gym_memory.llm import episode_usage
 from gym_memory.run import EpisodeResult, OnStep
 
-__all__ = [
-    "PROTOCOLS",
-    "BestOf",
-    "EpisodePlayer",
-    "Interactions",
-    "JobScore",
-    "OneTask",
-    "TestTimeLearning",
-]
-__all__ += ["Kept", "Protocol", "RestartBudget", "SingleEpisode", "Tales", "Terms", "Trials"]
-__all__ += ["make_protocol"]
+__all__ = ["PROTOCOLS", "BestOf", "EpisodePlayer", "Interactions", "JobScore", "OneTask"]
+__all__ += ["Kept", "Protocol", "RestartBudget", "SingleEpisode", "Tales", "TestTimeLearning"]
+__all__ += ["Terms", "Trials", "make_protocol"]
 
 
 Play = Callable[..., EpisodeResult]

@@ -57,18 +57,8 @@ from gym_memory.viewer.recordings import (
 )
 from gym_memory.viewer.story import Story
 
-__all__ = [
-    "BODY_SECONDS",
-    "LOOPBACK",
-    "POLICY",
-    "RUNS",
-    "Guard",
-    "RecordingShelf",
-    "Site",
-    "make_app",
-    "serve_programs",
-]
-__all__ += ["run_rows", "runs_body", "serve"]
+__all__ = ["BODY_SECONDS", "LOOPBACK", "POLICY", "RUNS", "Guard", "RecordingShelf", "Site"]
+__all__ += ["make_app", "run_rows", "runs_body", "serve", "serve_programs"]
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

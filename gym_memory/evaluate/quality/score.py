@@ -43,9 +43,8 @@ from gym_memory.run import rollout
 from gym_memory.run.config import Job
 from gym_memory.run.results.score import grouped
 
-__all__ = ["KS", "EpisodeQuality", "Quality", "curves", "growth_picture", "measure"]
-__all__ += ["needed_facts", "odd_command", "quality_record", "row_record", "summarize"]
-__all__ += ["write_quality"]
+__all__ = ["KS", "EpisodeQuality", "Quality", "curves", "growth_picture", "measure", "needed_facts"]
+__all__ += ["odd_command", "quality_record", "row_record", "summarize", "write_quality"]
 
 KS = (5, 10, 20, 50)
 """Values of k for recall@k, in recalled facts."""

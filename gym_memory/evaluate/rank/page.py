@@ -19,17 +19,8 @@ from gym_memory.evaluate.rank.card import Card, Number, Rank, correlation, place
 from gym_memory.evaluate.rank.suite import Suite
 from gym_memory.run.results.score import format_interval, grouped
 
-__all__ = [
-    "Table",
-    "exam_figure",
-    "first_of",
-    "lead_figure",
-    "main_table",
-    "more_tables",
-    "numbers",
-    "page",
-]
-__all__ += ["sentences"]
+__all__ = ["Table", "exam_figure", "first_of", "lead_figure", "main_table", "more_tables"]
+__all__ += ["numbers", "page", "sentences"]
 
 Table = tuple[str, list[str], list[list[str]]]
 """Title, header and rows of a table."""

@@ -21,16 +21,8 @@ from gym_memory.run.protocols import make_protocol
 from gym_memory.run.results.score import grouped
 from gym_memory.run.streams import Stream
 
-__all__ = [
-    "NAMES",
-    "Measure",
-    "Suite",
-    "SuiteCell",
-    "SuitePart",
-    "cells_of",
-    "is_over",
-    "load_suite",
-]
+__all__ = ["NAMES", "Measure", "Suite", "SuiteCell", "SuitePart", "cells_of", "is_over"]
+__all__ += ["load_suite"]
 
 Measure = Literal["play", "text", "exam", "audit", "stale", "poison", "stream"]
 """``text`` is play by the rendered text alone; ``stale`` and ``poison`` are of attacks, which their

@@ -20,17 +20,9 @@ from gym_memory.core.text import letter_words, sentence_spans
 from gym_memory.extract import EXTRACTORS, Extractor, get_extractor
 from gym_memory.graph import TemporalGraph
 
-__all__ = [
-    "KEYS",
-    "MISSING",
-    "FixedValue",
-    "Given",
-    "ValueSource",
-    "as_actions",
-    "as_flag",
-    "as_number",
-]
-__all__ += ["as_text", "detect_dialect", "explained", "is_chat", "message_text", "said"]
+__all__ = ["KEYS", "MISSING", "FixedValue", "Given", "ValueSource", "as_actions", "as_flag"]
+__all__ += ["as_number", "as_text", "detect_dialect", "explained", "is_chat", "message_text"]
+__all__ += ["said"]
 
 Given = str | Callable[[Any, Mapping[str, Any]], Any] | None
 """A path (``info.valid``, ``obs.text``, ``env.actions``), a function of (obs, info), or None."""

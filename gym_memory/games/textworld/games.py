@@ -32,16 +32,9 @@ from gym_memory.games.textworld.knowledge import textworld_version
 from gym_memory.games.textworld.zmachine import check_story
 
 __all__ = ["FIRST_SEED", "SIZES", "SPLITS", "GameKey", "ListedGame", "Manifest", "cached_game"]
-__all__ += [
-    "cached_story",
-    "compile_game",
-    "compiled",
-    "entries",
-    "game_sha256",
-    "generate",
-    "load_manifest",
-]
-__all__ += ["generating", "no_trial_run", "quiet_random_state", "trial_run_by_logic"]
+__all__ += ["cached_story", "compile_game", "compiled", "entries", "game_sha256", "generate"]
+__all__ += ["generating", "load_manifest", "no_trial_run", "quiet_random_state"]
+__all__ += ["trial_run_by_logic"]
 
 SPLITS = ("train", "valid", "test", "held_out")
 SIZES = {"train": 100, "valid": 20, "test": 20, "held_out": 100}

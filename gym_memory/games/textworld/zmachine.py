@@ -20,8 +20,7 @@ from gym_memory.core.files import read_bytes
 from gym_memory.core.optional import require
 from gym_memory.games.textworld.native_text import tidy_lines
 
-__all__ = ["Interpreter", "check_story", "clean_text", "endings", "trace_on"]
-__all__ += ["turns_of"]
+__all__ = ["Interpreter", "check_story", "clean_text", "endings", "trace_on", "turns_of"]
 
 _HEADER_BYTES = 64
 _LENGTH_UNIT = {3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}

@@ -19,16 +19,8 @@ from gym_memory.graph.map import current_place
 from gym_memory.graph.schema import PLAYER, clean_name
 from gym_memory.graph.temporal import TemporalGraph
 
-__all__ = [
-    "SEARCH_PAGE",
-    "SOME_SEARCH",
-    "THIS",
-    "PagePart",
-    "SharedWords",
-    "ShoppingRequest",
-    "WebShopRules",
-]
-__all__ += ["Word", "listing_of", "option_groups", "page_of", "parts_of", "queries"]
+__all__ = ["SEARCH_PAGE", "SOME_SEARCH", "THIS", "PagePart", "SharedWords", "ShoppingRequest"]
+__all__ += ["WebShopRules", "Word", "listing_of", "option_groups", "page_of", "parts_of", "queries"]
 __all__ += ["read_request", "short_name", "singular", "split_words"]
 
 SEARCH_PAGE = "search page"

@@ -14,17 +14,8 @@ from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.lessons.causes import TrialAction, plan_of, read_acts
 from gym_memory.memory.reading import without_numbers
 
-__all__ = [
-    "Bank",
-    "Item",
-    "Origin",
-    "ScoredItem",
-    "actions_of",
-    "effective_actions",
-    "listed",
-    "script",
-]
-__all__ += ["write_lesson"]
+__all__ = ["Bank", "Item", "Origin", "ScoredItem", "actions_of", "effective_actions", "listed"]
+__all__ += ["script", "write_lesson"]
 
 
 _MAX_KEY_CHARS = 2000

@@ -24,18 +24,11 @@ from gym_memory.run.results.intervals import Interval
 from gym_memory.run.results.labels import models_of, step_limit
 
 __all__ = ["ENGINE_MEMORY", "GAP_NUMBERS", "MOST_FALLBACKS", "SCALE", "Difference", "ScoreTable"]
-__all__ += [
-    "TableRow",
-    "Unit",
-    "combination",
-    "differences",
-    "estimate",
-    "format_interval",
-    "format_number",
-]
-__all__ += ["format_p", "format_score", "grouped", "is_raw", "mean_counters", "score_by_trial"]
-__all__ += ["score_cells", "score_lines", "seeds_go_round", "step_curve", "table", "tasks"]
-__all__ += ["format_cost", "notes_on", "stopped_jobs", "total_cost", "units", "with_fallbacks"]
+__all__ += ["TableRow", "Unit", "combination", "differences", "estimate", "format_interval"]
+__all__ += ["format_number", "format_p", "format_score", "grouped", "is_raw", "mean_counters"]
+__all__ += ["score_by_trial", "score_cells", "score_lines", "seeds_go_round", "step_curve", "table"]
+__all__ += ["format_cost", "notes_on", "stopped_jobs", "tasks", "total_cost", "units"]
+__all__ += ["with_fallbacks"]
 
 ENGINE_MEMORY = "oracle"
 """Control that sees all facts of the engine; comparisons of memories leave it out."""

@@ -40,8 +40,7 @@ from gym_memory.testing.chat.memories import (
 from gym_memory.testing.chat.registry import OTHERS, Slots, answers
 from gym_memory.testing.chat.scienceworld import IN_VAIN, Scientist, is_science, plan_for
 
-__all__ = ["ariadne_act", "ariadne_plan", "facts_of", "facts_recalled", "observation_of"]
-__all__ += ["rebuilt"]
+__all__ = ["ariadne_act", "ariadne_plan", "facts_of", "facts_recalled", "observation_of", "rebuilt"]
 
 
 MAX_WALK_MOVES = 12
