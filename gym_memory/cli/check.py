@@ -55,11 +55,11 @@ def check(
         print_table(("check", "result", "contract", "found"), lines, title=f"{kind} {own}")
         for finding in faults:
             if SHOWN["debug"] and finding.traceback:
-                output().print(finding.traceback.rstrip(), markup=False, soft_wrap=True)
+                output().print(finding.traceback.rstrip(), soft_wrap=True)
             elif frame := users_frame(finding.traceback):
-                output().print(f"{finding.name}: {frame}", markup=False, soft_wrap=True)
+                output().print(f"{finding.name}: {frame}", soft_wrap=True)
         if faults and len(found) == 1:
-            output().print("The other checks need one that plays.", markup=False)
+            output().print("The other checks need one that plays.")
         verdict = f"{len(faults)} of {len(found)} checks found a fault" if faults else "No fault"
-        output().print(f"{verdict}.", markup=False)
+        output().print(f"{verdict}.")
     raise typer.Exit(int(bool(faults)))

@@ -154,7 +154,7 @@ def play_config(
     With ``quiet``, the caller prints the table.
     """
     for mixture in mixtures(config):
-        progress().print(f"Warning: {mixture}", markup=False)
+        progress().print(f"Warning: {mixture}")
     try:
         with shown_progress(f"{len(config.jobs())} jobs") as on_progress:
             rows = compare(
@@ -177,13 +177,12 @@ def play_config(
             _print_differences(config, rows)
             _print_losses(losses(all_units), out)
     for note in notes_on(all_units):
-        progress().print(f"Note: {note}", markup=False)
+        progress().print(f"Note: {note}")
     stopped = stopped_jobs(rows)
     if stopped:
         progress().print(
             f"{len(stopped)} of {len(config.jobs())} jobs were stopped by the limit and have no "
-            "score: run the same command with a higher limit to continue",
-            markup=False,
+            "score: run the same command with a higher limit to continue"
         )
     _print_failures(all_units, out)
     _tell_report(out)
@@ -198,41 +197,39 @@ def _print_failures(all_units: Sequence[Unit], folder: Path) -> None:
     console, first = progress(), failed[0]
     console.print(
         f"{len(failed)} of {len(all_units)} jobs failed and score 0, the first one: "
-        f"{' '.join(map(short_spec, combination(first)))} seed {first.seed}: {first.failed}",
-        markup=False,
+        f"{' '.join(map(short_spec, combination(first)))} seed {first.seed}: {first.failed}"
     )
     detail = next((result.detail for result in first.episodes if result.failed), "")
     frame = users_frame(detail)
     if SHOWN["debug"] and detail:
-        console.print(detail.rstrip(), markup=False, soft_wrap=True)
+        console.print(detail.rstrip(), soft_wrap=True)
     elif frame is not None:
-        console.print(f"  {frame}", markup=False, soft_wrap=True)
+        console.print(f"  {frame}", soft_wrap=True)
     if frame is not None and not SHOWN["debug"]:
         where = f"in {folder / 'logs'} and under --debug"
-        console.print(f"The whole traceback is {where}.", markup=False, soft_wrap=True)
+        console.print(f"The whole traceback is {where}.", soft_wrap=True)
 
 
 def _show(rows: Sequence[TableRow], json_lines: bool) -> None:
     repeated = next((row for row in rows if row.n_tasks < row.n), None)
     if repeated:
-        progress().print(f"Warning: {seeds_go_round(repeated)}", markup=False)
+        progress().print(f"Warning: {seeds_go_round(repeated)}")
     for row in with_fallbacks(rows):
         progress().print(
             f"Warning: {short_spec(row.policy)} on {row.env} with {short_spec(row.memory)}: "
             f"fallbacks decided {row.fallbacks:.0%} of the steps, since the model gave no usable "
-            "answer; gym-memory view shows each with its prompt, the answer and what is wrong",
-            markup=False,
+            "answer; gym-memory view shows each with its prompt, the answer and what is wrong"
         )
     if json_lines:
         print_json([row.to_json() for row in rows])
     else:
         print_scores(rows)
         for sentence in labels(rows):
-            output().print(sentence, markup=False)
+            output().print(sentence)
 
 
 def _tell_report(out: Path) -> None:
-    progress().print(f"Report: {out / 'report.md'}", markup=False, soft_wrap=True)
+    progress().print(f"Report: {out / 'report.md'}", soft_wrap=True)
 
 
 def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
@@ -243,8 +240,7 @@ def _print_differences(config: RunConfig, rows: list[EpisodeRow]) -> None:
             output().print(
                 f"{short_spec(gap.name)} - {short_spec(gap.against)}, {short_spec(gap.other)}, "
                 f"{gap.n} pairs: "
-                f"{gap.difference:+.3f} {_certainty(gap)}",
-                markup=False,
+                f"{gap.difference:+.3f} {_certainty(gap)}"
             )
 
 
@@ -256,8 +252,7 @@ def _print_losses(found: Sequence[Loss], out: Path) -> None:
     rivals = dict.fromkeys(short_spec(loss.best.memory) for loss in found)
     output().print(
         f"The games that cost most against {' and '.join(rivals)}, each with the command that "
-        "shows where they part:",
-        markup=False,
+        "shows where they part:"
     )
     recordings = find([out])
     for loss in found:
@@ -265,13 +260,10 @@ def _print_losses(found: Sequence[Loss], out: Path) -> None:
         output().print(
             f"  {short_spec(unit.env)} seed {unit.seed}, {short_spec(unit.policy)}: "
             f"{short_spec(unit.memory)} {unit.score:.2f}, "
-            f"{short_spec(best.memory)} {best.score:.2f}",
-            markup=False,
+            f"{short_spec(best.memory)} {best.score:.2f}"
         )
         pair = "".join(f" --episode {number}" for number in lost(loss, recordings))
-        output().print(
-            f"    gym-memory view {shlex.quote(str(out))}{pair}", markup=False, soft_wrap=True
-        )
+        output().print(f"    gym-memory view {shlex.quote(str(out))}{pair}", soft_wrap=True)
 
 
 def _certainty(gap: Difference) -> str:

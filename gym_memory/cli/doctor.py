@@ -209,7 +209,7 @@ def command(
         print_json([finding._asdict() for finding in findings])
     else:
         print_findings(findings)
-        output().print(_verdict(findings), markup=False)
+        output().print(_verdict(findings))
     raise typer.Exit(int(any(_is_fault(finding) for finding in findings)))
 
 

@@ -117,7 +117,7 @@ def exam(
         print_exam(table)
     if out is not None:
         paths = write_exam(out, config, answers)
-        progress().print(f"Written: {' '.join(map(str, paths))}", markup=False, soft_wrap=True)
+        progress().print(f"Written: {' '.join(map(str, paths))}", soft_wrap=True)
 
 
 def _numbers(name: str, text: str) -> tuple[int, ...]:
@@ -158,7 +158,7 @@ def print_exam(table: Sequence[ExamScore]) -> None:
         parted=True,
     )
     legend = "; ".join(f"{kind}: {KINDS[kind].title}" for kind in kinds if kind in KINDS)
-    output().print(f"Kinds: {legend}.", markup=False)
+    output().print(f"Kinds: {legend}.")
     print_table(
         ("tokens", "memory", *columns),
         [
@@ -174,7 +174,7 @@ def print_exam(table: Sequence[ExamScore]) -> None:
         parted=True,
     )
     for line in leads(table):
-        output().print(line, markup=False)
+        output().print(line)
 
 
 def _best_share(
@@ -344,7 +344,7 @@ def rank(
         record, made = build(out, suite, shlex.join(words), code_hash(), alone)
         write(out, record)
         write_atomic(out / "rank.html", page(suite, made, memories))
-        progress().print(f"Page: {out / 'rank.html'}", markup=False, soft_wrap=True)
+        progress().print(f"Page: {out / 'rank.html'}", soft_wrap=True)
     else:
         shipped = load_reference(tier)["memories"]
         made = cards(suite, {m: [SuiteCell.from_json(c) for c in v] for m, v in shipped.items()})
@@ -355,7 +355,7 @@ def rank(
             shown = [_highlighted(line, line[0] in own_memories) for line in lines]
             print_table(header, shown, right=numbers(header), title=title)
         for sentence in sentences(made):
-            output().print(sentence, markup=False)
+            output().print(sentence)
         if own_memories:
             _print_losses(record["memories"], made, tier, own_memories)
     raise typer.Exit(int(failed))
@@ -383,15 +383,13 @@ def _print_losses(
     if lost:
         output().print(
             f"The games that cost most against {best}, each with the command that shows where "
-            "they part:",
-            markup=False,
+            "they part:"
         )
     for number, game in enumerate(lost, 1):
         output().print(
             f"  {game.env} {game.task}, {game.policy}, {game.budget} tokens: {game.memory} "
             f"{game.score:.2f}, {best} {game.best_score:.2f}\n"
             f"    {game.command(f'results/why-{number}')}",
-            markup=False,
             soft_wrap=True,
         )
     cards = {card.memory: card for card in made}
@@ -401,7 +399,7 @@ def _print_losses(
             said = ", ".join(
                 f"{name} {ours:.2f} ({best} {theirs:.2f})" for name, ours, theirs in kinds
             )
-            output().print(f"Exam questions that {memory} loses: {said}", markup=False)
+            output().print(f"Exam questions that {memory} loses: {said}")
 
 
 _SHOWN_CHARS = 70
@@ -493,7 +491,7 @@ def credit(
 
         rows_of_items = export_rows(episodes, env=str(job.env), memory=memory, policy=policy)
         count = to_parquet(rows_of_items, export)
-        progress().print(f"Written: {export}, {count} items", markup=False, soft_wrap=True)
+        progress().print(f"Written: {export}, {count} items", soft_wrap=True)
     if out is not None and begun is not None:
         named = {"env": job.env, "memory": memory, "policy": policy, "seeds": [*stream]}
         try:
@@ -505,7 +503,6 @@ def credit(
         progress().print(
             f"Written: {out / 'credit.json'}. See each recall: gym-memory view "
             f"{shlex.quote(str(out / 'steps.jsonl.gz'))}",
-            markup=False,
             soft_wrap=True,
         )
 
@@ -523,10 +520,7 @@ def _print_credit(episodes: Sequence[EpisodeCredit], title: str) -> None:
         for item in by_item(episodes)
     ]
     print_table(("item", *numbers), lines, right=numbers, title=title)
-    output().print(
-        "Worth of an item: + is good for score, alone and Shapley; - is good for steps.",
-        markup=False,
-    )
+    output().print("Worth of an item: + is good for score, alone and Shapley; - is good for steps.")
     errors = rule_errors([episodes])
     if errors[0].items:
         counted = ("items", "rank", "95 %", "harmful", "kept", "useful", "dropped")
@@ -545,6 +539,5 @@ def _print_credit(episodes: Sequence[EpisodeCredit], title: str) -> None:
     left = sum(episode.items - len(episode.worths) for episode in episodes)
     output().print(
         f"{replays} replays, {steps} steps, {sum(e.seconds for e in episodes):.1f} CPU seconds; "
-        f"{left} items not measured.",
-        markup=False,
+        f"{left} items not measured."
     )

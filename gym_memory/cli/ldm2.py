@@ -72,7 +72,6 @@ def form(
     output().print(
         f"{len(played)} demonstrations; the store has {opened.stats().lessons} tuples in "
         f"{len(opened.batches)} batch memories.",
-        markup=False,
         soft_wrap=True,
     )
 
@@ -195,7 +194,7 @@ def refine(
                 on_task=lambda done, total, _: on_progress(done, total, ()),
             )
         except KeyboardInterrupt:
-            progress().print(f"Interrupted. What is explored is in {folder}.", markup=False)
+            progress().print(f"Interrupted. What is explored is in {folder}.")
             raise typer.Exit(130) from None
     if json_lines:
         print_json([dataclasses.asdict(row) for row in rows])

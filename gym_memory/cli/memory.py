@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 from typer import Argument, Option
 
 from gym_memory.cli import LOOKS, options
@@ -96,13 +95,12 @@ def inspect(
     console.print(
         f"{opened.memory.name}: {stats.facts} facts, {stats.live_facts} of them live, "
         f"{stats.episodes} observations, {stats.lessons} lessons"
-        + (f"; task {opened.task.id}, step {steps[-1].t}" if steps else ""),
-        markup=False,
+        + (f"; task {opened.task.id}, step {steps[-1].t}" if steps else "")
     )
     if facts:
         _print_facts(facts)
-    console.print(f"\nIt recalls ({count_tokens(recall.text)} tokens):", markup=False)
-    console.print(recall.text or "(nothing)", markup=False, soft_wrap=True)
+    console.print(f"\nIt recalls ({count_tokens(recall.text)} tokens):")
+    console.print(recall.text or "(nothing)", soft_wrap=True)
 
 
 @app.command()
@@ -123,7 +121,7 @@ def save(
     options.load_plugins(plugins)
     opened = open_memory(source, memory, episode=episode, as_of=as_of)
     opened.memory.save(target)
-    output().print(f"Saved {opened.memory.name} to {target}", markup=False, soft_wrap=True)
+    output().print(f"Saved {opened.memory.name} to {target}", soft_wrap=True)
 
 
 @app.command("export")
@@ -136,7 +134,7 @@ def export_store(
     Example: `gym-memory memory export lessons.db lessons.jsonl`
     """
     count = _store(source).export_jsonl(target)
-    output().print(f"Wrote {count} records to {target}", markup=False, soft_wrap=True)
+    output().print(f"Wrote {count} records to {target}", soft_wrap=True)
 
 
 @app.command("import")
@@ -154,7 +152,7 @@ def import_store(
 
     store = Store(target)
     count = store.import_jsonl(source)
-    output().print(f"Added {count} records to {store.place}", markup=False, soft_wrap=True)
+    output().print(f"Added {count} records to {store.place}", soft_wrap=True)
 
 
 @app.command("backup")
@@ -172,7 +170,7 @@ def backup_store(
     from gym_memory.memory.stores.store import backup
 
     count = backup(source, target, salvage=salvage)
-    output().print(f"Wrote {count} rows to {target}", markup=False, soft_wrap=True)
+    output().print(f"Wrote {count} rows to {target}", soft_wrap=True)
 
 
 @app.command("restore")
@@ -190,7 +188,7 @@ def restore_store(
     from gym_memory.memory.stores.store import restore
 
     count = restore(source, target, replace=replace)
-    output().print(f"Restored {count} rows", markup=False, soft_wrap=True)
+    output().print(f"Restored {count} rows", soft_wrap=True)
 
 
 @app.command()
@@ -238,8 +236,7 @@ def diff(
         print_json([{"change": sign, "what": what} for sign, what in changes])
         return
     for sign, what in changes:
-        colour = "green" if sign == "+" else "red"
-        output().print(f"[{colour}]{sign} {escape(what)}[/{colour}]", soft_wrap=True)
+        output().print(f"{sign} {what}", style="green" if sign == "+" else "red", soft_wrap=True)
     if not changes:
         output().print("No difference.")
 

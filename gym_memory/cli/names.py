@@ -81,8 +81,7 @@ def _overview() -> None:
         lines = [(name, _plain(text)) for name, text in names.items()]
         print_table(("name", "about"), lines, whole=("name",), title=kind)
     output().print(
-        "Levels, parameters and settings: gym-memory list KIND, gym-memory list KIND NAME.",
-        markup=False,
+        "Levels, parameters and settings: gym-memory list KIND, gym-memory list KIND NAME."
     )
 
 

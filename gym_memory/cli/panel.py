@@ -173,8 +173,7 @@ def _replayed(panel: Panel, name: str, sample: int | None) -> dict[str, Any]:
         if not job.equal:
             what = job.failed or f"score and steps {job.found}, expected {job.expected}"
             progress().print(
-                f"{panel.name}, {job.job.memory}, {job.job.policy}, task {job.job.seed}: {what}",
-                markup=False,
+                f"{panel.name}, {job.job.memory}, {job.job.policy}, task {job.job.seed}: {what}"
             )
     return {"rows_played": len(jobs), "rows_differ": sum(not job.equal for job in jobs)}
 
@@ -193,7 +192,7 @@ def _leaks(panels: Sequence[Panel], report: Sequence[dict[str, Any]]) -> None:
                 entries[panel.name]["training_tasks"] += found.tasks
         for name, own, other in found.shared:
             entries[name]["leaked"] += 1
-            progress().print(f"{name}: {own} is {other} of {found.world}", markup=False)
+            progress().print(f"{name}: {own} is {other} of {found.world}")
 
 
 def _print_check(
@@ -207,7 +206,7 @@ def _print_check(
     print_table(heads, lines, right=(*heads[1:4], *heads[5:]), minor=heads[1:2])
     for entry in report:
         if "why" in entry:
-            progress().print(f"{entry['panel']}: {entry['why']}", markup=False)
+            progress().print(f"{entry['panel']}: {entry['why']}")
     lines = [
         [name, d.task_id, str(d.step), d.part, " ".join(d.found.split())[:_SHOWN_CHARS]]
         for name, d in found[:_MOST_SHOWN]

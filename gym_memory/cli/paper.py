@@ -67,7 +67,7 @@ def paper(
 
     if not name:
         for known in experiment_names():
-            output().print(f"{known}: {load_experiment(known).title}", markup=False, soft_wrap=True)
+            output().print(f"{known}: {load_experiment(known).title}", soft_wrap=True)
         return
     experiment = load_experiment(name)
     chat = options.given_model(model, base_url)
@@ -91,9 +91,9 @@ def paper(
         print_json(found)
     else:
         print_records(experiment, found)
-        progress().print(experiment.note, markup=False)
+        progress().print(experiment.note)
     for path in draw(experiment, played, folder):
-        progress().print(f"Figure: {path}", markup=False, soft_wrap=True)
+        progress().print(f"Figure: {path}", soft_wrap=True)
     raise typer.Exit(int(any(record.get("n_failed") for record in found)))
 
 
@@ -130,7 +130,7 @@ def print_records(experiment: PaperExperiment, found: list[dict[str, Any]]) -> N
     minor = ("USD", "part", "95 %", "failed", "tokens (paper)", "answers")
     print_table(header, lines, right=numbers, minor=minor, title=experiment.title)
     for sentence in labels_of(found):
-        output().print(sentence, markup=False)
+        output().print(sentence)
 
 
 def _beside(record: dict[str, Any], name: str) -> str:

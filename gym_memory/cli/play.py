@@ -62,7 +62,7 @@ def play(
         last.update(info, t=t)
 
     console = output()
-    policy = Human(read=input, write=lambda text: console.print(text, markup=False))
+    policy = Human(read=input, write=lambda text: console.print(text))
     try:
         result = rollout(game, policy, seed, task_id=task_id, on_step=on_step)
     except (EOFError, KeyboardInterrupt):
@@ -127,7 +127,7 @@ def view(
         return
     write_replay(chosen, html)
     titles = " | ".join(recording.title for recording in chosen)
-    progress().print(f"{html}: {titles}", markup=False, soft_wrap=True)
+    progress().print(f"{html}: {titles}", soft_wrap=True)
 
 
 def serve(

@@ -62,7 +62,7 @@ def report(
             )
         runs = write_learning(found, target)
         print_learning(runs, json_lines=json_lines)
-        progress().print(f"Page: {target / 'learning.html'}", markup=False, soft_wrap=True)
+        progress().print(f"Page: {target / 'learning.html'}", soft_wrap=True)
         return
     rows = build_report(
         folders, target, against=against, allow_version_mismatch=allow_version_mismatch
@@ -71,7 +71,7 @@ def report(
         print_json([row.to_json() for row in rows])
     else:
         print_scores(rows)
-    progress().print(f"Report: {target / 'report.md'}", markup=False, soft_wrap=True)
+    progress().print(f"Report: {target / 'report.md'}", soft_wrap=True)
     raise typer.Exit(int(any(row.n_failed for row in rows)))
 
 
@@ -157,4 +157,4 @@ def export(
 
     where, count = write(folder, form, out or None, max_actions)
     what = {"minari": "episodes", "card": "card"}.get(form, "rows")
-    progress().print(f"{count} {what}: {where}", markup=False, soft_wrap=True)
+    progress().print(f"{count} {what}: {where}", soft_wrap=True)

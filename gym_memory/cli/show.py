@@ -36,7 +36,10 @@ __all__ += ["progress", "shown_progress"]
 
 
 class _Console(Console):
-    """A console that escapes the control characters of untrusted texts."""
+    """A console that escapes the control characters of untrusted texts, and reads no markup."""
+
+    def __init__(self, **options: Any):
+        super().__init__(markup=False, highlight=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         return super().render_str(visible(text), **options)
@@ -44,13 +47,13 @@ class _Console(Console):
 
 def output() -> Console:
     """Return the console of standard output; if it is no terminal, wide enough to cut nothing."""
-    console = _Console(highlight=False)
-    return console if console.is_terminal else _Console(highlight=False, width=200)
+    console = _Console()
+    return console if console.is_terminal else _Console(width=200)
 
 
 def progress() -> Console:
     """Return the console of standard error, which wraps lines only in a terminal."""
-    return _Console(stderr=True, highlight=False, soft_wrap=not sys.stderr.isatty())
+    return _Console(stderr=True, soft_wrap=not sys.stderr.isatty())
 
 
 def print_json(records: Sequence[Any]) -> None:
@@ -124,7 +127,7 @@ def now_and_then(seconds: float) -> Callable[[str], None]:
         nonlocal last
         if not where.is_terminal and time.monotonic() - last >= seconds:
             last = time.monotonic()
-            where.print(line, markup=False, soft_wrap=True)
+            where.print(line, soft_wrap=True)
 
     return show
 

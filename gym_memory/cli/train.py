@@ -134,7 +134,7 @@ def command(
     arena = Arena(env, memory, budget, valid_split, valid_max_steps, teacher)
     for split, what in (("train", "training"), (valid_split, "valid")):
         for mixture in training_mixtures(env, split, what):
-            progress().print(f"Warning: {mixture}", markup=False)
+            progress().print(f"Warning: {mixture}")
     folder = out or arena.folder(baseline, training.seed)
     followed = {
         "baseline": baseline,
