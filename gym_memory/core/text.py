@@ -6,12 +6,12 @@ Grammars such as those of notes and games have their own tokens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-__all__ = ["a_or_an", "compound_spans", "compounds", "letter_words", "sentence_spans"]
-__all__ += ["split_reward", "split_sentences", "stem", "with_reward", "without_article"]
-__all__ += ["without_articles", "word_set", "word_spans", "words"]
+__all__ = ["a_or_an", "compound_spans", "compounds", "enumerated", "letter_words"]
+__all__ += ["sentence_spans", "split_reward", "split_sentences", "stem", "with_reward"]
+__all__ += ["without_article", "without_articles", "word_set", "word_spans", "words"]
 
 _REWARD = re.compile(r"(?:\A|\n)\(([+-]\d+(?:\.\d+)?(?:e[+-]\d+)?)\)\s*\Z")
 _LONGEST_REWARD = 32
@@ -225,6 +225,16 @@ def without_article(name: str, *others: str) -> str:
 @lru_cache(maxsize=16)
 def _article(others: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(('the', 'an?', *others))})\s+")
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """Return ``a, b and c``.
+
+    >>> enumerated(["a", "b", "c"]), enumerated(["a"]), enumerated([])
+    ('a, b and c', 'a', '')
+    """
+    *first, last = parts or ("",)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def a_or_an(name: str) -> str:

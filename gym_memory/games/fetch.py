@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
-from gym_memory.core.text import a_or_an
+from gym_memory.core.text import a_or_an, enumerated
 from gym_memory.core.version import __version__
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.graph.map import shortest_path
@@ -216,8 +216,8 @@ class Fetch(TextEnv):
         return f"You are carrying: {things}." if things else "You are carrying nothing."
 
     def _things(self, place: str) -> str:
-        names = [f"{a_or_an(t)} {t}" for t, where in self.places.items() if where == place]
-        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        things = (thing for thing, where in self.places.items() if where == place)
+        return enumerated([f"{a_or_an(thing)} {thing}" for thing in things])
 
     def _look(self) -> str:
         piece = self._piece()

@@ -5,10 +5,10 @@ A *way* ``hall | is east of | kitchen`` goes east from the kitchen; an *exit* is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gym_memory.core.records import Triple
 from gym_memory.graph.schema import DIRECTIONS, EXIT, INVENTORY, PLAYER, UNEXPLORED, direction_of
@@ -18,6 +18,7 @@ __all__ = ["Leg", "Square", "Ways", "beyond", "current_place", "distances", "fir
 __all__ += ["is_door", "lay_out", "nearest_places", "ordered_ways", "outermost", "positions"]
 __all__ += ["route", "shortest_path", "spread", "unexplored_exits", "visited_places", "ways_out"]
 
+P = TypeVar("P", bound=Hashable)
 Ways = Callable[[str], Mapping[str, str]]
 """Function from a place to its ways: the next place by direction."""
 Square = tuple[int, int]
@@ -119,7 +120,7 @@ def spread(start: str, ways: Ways) -> Iterator[tuple[str, Leg]]:
                 yield place, Leg(direction, following)
 
 
-def distances(start: str, ways: Ways) -> dict[str, int]:
+def distances(start: P, ways: Callable[[P], Mapping[str, P]]) -> dict[P, int]:
     """Return the number of moves to each place in reach, nearest first; 0 for the start."""
     moves, queue = {start: 0}, [start]
     for place in queue:  # grows while it is read

@@ -12,6 +12,7 @@ from gymnasium.envs.registration import register, registry
 from gym_memory.core.errors import BackendError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_name
+from gym_memory.core.text import a_or_an, enumerated
 from gym_memory.games.base import ENVIRONMENTS, Feedback, TextEnv, env_id, register_envs
 from gym_memory.games.foreign import make_foreign
 
@@ -52,8 +53,7 @@ class _HouseState:
 
 
 def _listed(names: Sequence[str]) -> str:
-    words = [f"{'an' if name[0] in 'aeiou' else 'a'} {name}" for name in names]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+    return enumerated([f"{a_or_an(name)} {name}" for name in names])
 
 
 class FakeHouse(TextEnv):

@@ -120,7 +120,21 @@ def quiet_random_state() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _knowledge_parsed_once() -> Iterator[None]:
+def _patched(target: Any, name: str, value: Any) -> Iterator[None]:
+    """Replace an attribute of one of TextWorld's classes in the block."""
+    before = target.__dict__[name]
+    setattr(target, name, value)
+    try:
+        yield
+    finally:
+        setattr(target, name, before)
+
+
+def _maker() -> Any:
+    return require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
+
+
+def _knowledge_parsed_once() -> contextlib.AbstractContextManager[None]:
     """Make TextWorld parse each knowledge base once per process; parsing takes 0.6 s per game."""
     base = require("textworld.generator.data", "textworld", "TextWorld games").KnowledgeBase
     load = base.__dict__["load"]
@@ -131,49 +145,31 @@ def _knowledge_parsed_once() -> Iterator[None]:
             _knowledge_bases[key] = load.__func__(cls, *args, **kwargs)
         return _knowledge_bases[key]
 
-    base.load = classmethod(load_once)
-    try:
-        yield
-    finally:
-        base.load = load
+    return _patched(base, "load", classmethod(load_once))
 
 
-@contextlib.contextmanager
-def no_trial_run() -> Iterator[None]:
+def no_trial_run() -> contextlib.AbstractContextManager[None]:
     """Disable TextWorld's ``GameMaker.set_walkthrough``.
 
     It compiles and plays the game during generation (0.7 s) to record which commands complete which
     quest. Generators with their own objective and walkthrough do not need it.
     """
-    maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
-    set_walkthrough = maker.set_walkthrough
-    maker.set_walkthrough = lambda self, commands: None
-    try:
-        yield
-    finally:
-        maker.set_walkthrough = set_walkthrough
+    return _patched(_maker(), "set_walkthrough", lambda self, commands: None)
 
 
-@contextlib.contextmanager
-def trial_run_by_logic() -> Iterator[None]:
+def trial_run_by_logic() -> contextlib.AbstractContextManager[None]:
     """Make ``GameMaker.set_walkthrough`` play by the game's logic, without compiling.
 
     TextWorld plays a .json in this way. The records are the same if commands equal the logic's,
     which is not the case in ``tw-cooking``.
     """
-    maker = require("textworld.generator.maker", "textworld", "TextWorld games").GameMaker
-    compile_story = maker.compile
 
     def describe(self: Any, path: str) -> str:
         description = os.fspath(Path(path).with_suffix(".json"))
         self.build().save(description)
         return description
 
-    maker.compile = describe
-    try:
-        yield
-    finally:
-        maker.compile = compile_story
+    return _patched(_maker(), "compile", describe)
 
 
 _knowledge_bases: dict[Any, Any] = {}
@@ -326,14 +322,20 @@ def _flush(*paths: Path) -> None:
             os.close(handle)
 
 
-def _compile_source(source: str, story: Path) -> None:
-    inform = require("textworld.generator.inform7.world2inform7", "textworld", "compiling stories")
+@contextlib.contextmanager
+def _report_compiler(story: Path, refusal: type[Exception]) -> Iterator[None]:
     try:
         with quiet_random_state():
-            inform.compile_inform7_game(source, str(story))
-    except inform.CouldNotCompileGameError as error:
+            yield
+    except refusal as error:
         detail = " ".join(str(error).split())[-500:]
         raise BackendError(f"Inform 7 could not compile {story.name}: {detail}") from error
+
+
+def _compile_source(source: str, story: Path) -> None:
+    inform = require("textworld.generator.inform7.world2inform7", "textworld", "compiling stories")
+    with _report_compiler(story, inform.CouldNotCompileGameError):
+        inform.compile_inform7_game(source, str(story))
 
 
 def compile_game(game: Any, story: Path) -> None:
@@ -341,12 +343,8 @@ def compile_game(game: Any, story: Path) -> None:
     generator = require("textworld.generator", "textworld", "compiling games")
     options = generator.GameOptions()
     options.path, options.force_recompile = str(story), True
-    try:
-        with quiet_random_state():
-            generator.compile_game(game, options)
-    except generator.CouldNotCompileGameError as error:
-        detail = " ".join(str(error).split())[-500:]
-        raise BackendError(f"Inform 7 could not compile {story.name}: {detail}") from error
+    with _report_compiler(story, generator.CouldNotCompileGameError):
+        generator.compile_game(game, options)
     story.with_suffix(".ni").unlink(missing_ok=True)
 
 

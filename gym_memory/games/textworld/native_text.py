@@ -11,9 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gym_memory.core.text import enumerated
 from gym_memory.games.textworld.logic import State
 
-__all__ = ["NOWHERE", "Holdings", "UnknownTextError", "Wording", "enumeration", "printed"]
+__all__ = ["NOWHERE", "Holdings", "UnknownTextError", "Wording", "printed"]
 __all__ += ["tidy_lines"]
 
 NOWHERE = ""
@@ -123,13 +124,6 @@ def printed_objective(text: str) -> str:
     )
 
 
-def enumeration(parts: Sequence[str]) -> str:
-    """Return ``a, b and c``."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 class Wording:
     """Names and descriptions of one game.
 
@@ -181,7 +175,7 @@ class Wording:
 
     def listed(self, things: Sequence[str], state: State) -> str:
         """Return an enumeration with indefinite articles."""
-        return enumeration([self.indefinite(thing, state) for thing in things]) or "nothing"
+        return enumerated([self.indefinite(thing, state) for thing in things]) or "nothing"
 
     def inventory(self, things: Sequence[str], state: State) -> str:
         """Return the answer to ``inventory``."""
@@ -304,7 +298,7 @@ class Wording:
             say = self.indefinite if article else self.noun
             if verb and not things:  # Inform uses the number of the last printed list
                 raise UnknownTextError(code)
-            text = enumeration([say(thing, view.state) for thing in things]) or "nothing"
+            text = enumerated([say(thing, view.state) for thing in things]) or "nothing"
             return f"{'are' if len(things) > 1 else 'is'} {text}" if verb else text
 
         return write

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 import tomllib
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from gym_memory.core.optional import require
+from gym_memory.graph.map import distances
 
 if TYPE_CHECKING:
     from textworld import GameMaker
@@ -41,15 +41,7 @@ class Grid(dict[Cell, dict[str, Cell]]):
 
     def distances(self, start: Cell) -> dict[Cell, int]:
         """Return the number of moves from ``start`` to every cell, in breadth-first order."""
-        found = {start: 0}
-        queue = deque([start])
-        while queue:
-            here = queue.popleft()
-            for there in self[here].values():
-                if there not in found:
-                    found[there] = found[here] + 1
-                    queue.append(there)
-        return found
+        return distances(start, self.__getitem__)
 
 
 def make_grid(rng: random.Random, rooms: int, box: Sequence[int], openness: float) -> Grid:

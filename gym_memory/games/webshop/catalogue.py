@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from gym_memory.core.errors import CorruptGameError
 from gym_memory.core.files import parse_json
+from gym_memory.core.text import enumerated
 
 __all__ = ["GOALS", "KINDS", "NO_LIMIT", "PRODUCTS", "SPLITS", "Catalogue", "Goal", "Product"]
 __all__ += ["Records", "build_catalogue", "make_records", "read_catalogue", "synthetic_catalogue"]
@@ -469,9 +470,8 @@ def _request(
     if rng.random() < 0.2:
         options.pop(rng.choice(sorted(options)))
     words = "".join(f", {_choice(name, value)}" for name, value in options.items())
-    attribute_words = " and ".join([", ".join(wanted[:-1]), wanted[-1]])
     instruction = rng.choice(_REQUEST_FORMS).format(
-        what=rng.choice(names), attributes=attribute_words, options=words
+        what=rng.choice(names), attributes=enumerated(wanted), options=words
     )
     return {
         "asin": item["asin"],

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gym_memory.core.errors import BackendError
+from gym_memory.core.text import enumerated
 from gym_memory.games.textworld.voices import Name, Voice
 
 __all__ = ["make_voiced_kitchen"]
@@ -125,8 +126,7 @@ def _recipe(
     kitchen: Name,
 ) -> str:
     foods = [str(name) for name, _, _ in ingredients]
-    listed = foods[0] if len(foods) == 1 else f"{', '.join(foods[:-1])} and {foods[-1]}"
-    sentences = [voice.say("requires", foods=listed)]
+    sentences = [voice.say("requires", foods=enumerated(foods))]
     for name, heat, cut in ingredients:
         for done, verbs in ((cut, _CUTS), (heat, _HEATS)):
             if done in verbs:
