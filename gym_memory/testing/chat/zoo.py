@@ -10,12 +10,12 @@ import dataclasses
 import email.utils
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.core.settings import check_name
 from gym_memory.core.tokens import CHARS_PER_TOKEN, count_tokens
-from gym_memory.testing.chat.server import Faults, ScriptedServer
+from gym_memory.testing.chat.server import ScriptedServer
 
 __all__ = ["ZOO", "Personality", "Refusal", "ZooServer"]
 
@@ -49,21 +49,13 @@ Dress = Callable[[Body, Body], Body]
 """Takes a completion and its request; returns the completion as the server sends it."""
 
 
-def _answers(request: Body, number: int) -> Refusal | None:
-    return None
-
-
-def _as_it_is(completion: Body, request: Body) -> Body:
-    return completion
-
-
 @dataclasses.dataclass(frozen=True)
 class Personality:
     """A kind of server: its refusals, and its formats of answers and of sending."""
 
     about: str
-    refuse: Refuse = _answers
-    dress: Dress = _as_it_is
+    refuse: Refuse = lambda request, number: None
+    dress: Dress = lambda completion, request: completion
     streams: bool = False
     latency: float = 0.0
     cuts: bool = False
@@ -124,17 +116,19 @@ def _lm_studio(request: Body, number: int) -> Refusal | None:
     return None
 
 
-def _over_context(request: Body) -> tuple[int, int] | None:
-    prompt = sum(count_tokens(str(message["content"])) for message in request["messages"])
-    limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
-    return (prompt, limit) if prompt + limit > _CONTEXT else None
+def _size(messages: Sequence[Body]) -> int:
+    return sum(count_tokens(str(message["content"])) for message in messages)
+
+
+def _limit(request: Body) -> int:
+    """Return the most tokens of an answer; 0 if the request sets no limit."""
+    return request.get("max_tokens") or request.get("max_completion_tokens") or 0
 
 
 def _small_vllm(request: Body, number: int) -> Refusal | None:
-    over = _over_context(request)
-    if over is None:
+    prompt, limit = _size(request["messages"]), _limit(request)
+    if prompt + limit <= _CONTEXT:
         return None
-    prompt, limit = over
     message = (
         f"This model's maximum context length is {_CONTEXT} tokens. However, you requested "
         f"{prompt + limit} tokens ({prompt} in the messages, {limit} in the completion). Please "
@@ -145,7 +139,7 @@ def _small_vllm(request: Body, number: int) -> Refusal | None:
 
 
 def _small_llama(request: Body, number: int) -> Refusal | None:
-    prompt = sum(count_tokens(str(message["content"])) for message in request["messages"])
+    prompt = _size(request["messages"])
     if prompt <= _CONTEXT:
         return None
     error = {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": prompt}
@@ -155,8 +149,7 @@ def _small_llama(request: Body, number: int) -> Refusal | None:
 
 def _few_a_minute(request: Body, number: int) -> Refusal | None:
     """Refuse more tokens than a minute allows, as Groq does."""
-    prompt = sum(count_tokens(str(message["content"])) for message in request["messages"])
-    wanted = prompt + (request.get("max_tokens") or 0)
+    wanted = _size(request["messages"]) + (request.get("max_tokens") or 0)
     if wanted <= _A_MINUTE:
         return None
     message = (
@@ -169,7 +162,7 @@ def _few_a_minute(request: Body, number: int) -> Refusal | None:
 
 def _gemini(request: Body, number: int) -> Refusal | None:
     """Refuse a limit beyond the model's, in a list."""
-    limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
+    limit = _limit(request)
     if limit <= _LONGEST_ANSWER:
         return None
     message = (
@@ -237,27 +230,22 @@ def _message(completion: Body) -> Body:
     return found
 
 
-def _cut_to(completion: Body, request: Body, thought: str) -> str:
-    """Return the part of a thought within the limit; cut the answer to the rest."""
-    limit = request.get("max_tokens") or request.get("max_completion_tokens") or 1 << 20
-    left = limit * CHARS_PER_TOKEN - len(thought)
-    message = _message(completion)
+def _think(completion: Body, request: Body) -> str:
+    """Return the thought within the limit; cut the answer to the rest, and count both."""
+    room = (_limit(request) or 1 << 20) * CHARS_PER_TOKEN
+    thought, message = _THOUGHT[:room], _message(completion)
+    left = room - len(thought)
     if left < len(message["content"]):
-        message["content"] = message["content"][: max(left, 0)]
+        message["content"] = message["content"][:left]
         completion["choices"][0]["finish_reason"] = "length"
-    return thought[: limit * CHARS_PER_TOKEN]
-
-
-def _with_usage(completion: Body, thought: str) -> None:
-    usage, tokens = completion["usage"], count_tokens(thought)
-    answer = count_tokens(_message(completion)["content"] or "")
-    usage["completion_tokens"] = answer + tokens
-    usage["total_tokens"] = usage["prompt_tokens"] + answer + tokens
+    usage = completion["usage"]
+    usage["completion_tokens"] = count_tokens(message["content"]) + count_tokens(thought)
+    usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
+    return thought
 
 
 def _hidden(completion: Body, request: Body) -> Body:
-    thought = _cut_to(completion, request, _THOUGHT)
-    _with_usage(completion, thought)
+    thought = _think(completion, request)
     details = {"reasoning_tokens": count_tokens(thought)}
     completion["usage"]["completion_tokens_details"] = details
     return completion
@@ -265,8 +253,7 @@ def _hidden(completion: Body, request: Body) -> Body:
 
 def _field(name: str) -> Dress:
     def dress(completion: Body, request: Body) -> Body:
-        thought = _cut_to(completion, request, _THOUGHT)
-        _with_usage(completion, thought)
+        thought = _think(completion, request)
         message = _message(completion)
         message[name] = thought
         message["content"] = message["content"] or None
@@ -285,8 +272,7 @@ def _details(completion: Body, request: Body) -> Body:
 
 def _tags(opening: str, closing: str) -> Dress:
     def dress(completion: Body, request: Body) -> Body:
-        thought = _cut_to(completion, request, _THOUGHT)
-        _with_usage(completion, thought)
+        thought = _think(completion, request)
         message = _message(completion)
         end = f"{closing}\n\n{message['content']}" if message["content"] else ""
         message["content"] = f"{opening}{thought}{end}"
@@ -296,8 +282,7 @@ def _tags(opening: str, closing: str) -> Dress:
 
 
 def _parts(completion: Body, request: Body) -> Body:
-    thought = _cut_to(completion, request, _THOUGHT)
-    _with_usage(completion, thought)
+    thought = _think(completion, request)
     message = _message(completion)
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": thought}]}
     message["content"] = [thinking, {"type": "text", "text": message["content"]}]
@@ -307,12 +292,9 @@ def _parts(completion: Body, request: Body) -> Body:
 def _apart(completion: Body, request: Body) -> Body:
     completion = _field("reasoning_content")(completion, request)
     usage, message = completion["usage"], _message(completion)
-    thinking, answer = (
-        count_tokens(message["reasoning_content"]),
-        count_tokens(message["content"] or ""),
-    )
+    thinking = count_tokens(message["reasoning_content"])
+    answer = count_tokens(message["content"] or "")
     usage |= {"completion_tokens": answer, "reasoning_tokens": thinking}
-    usage["total_tokens"] = usage["prompt_tokens"] + answer + thinking
     return completion
 
 
@@ -413,7 +395,6 @@ class ZooServer(ScriptedServer):
     def __init__(self, personality: str = "plain", port: int = 0, **options: Any):
         self.personality = ZOO[check_name("personality", personality, ZOO)]
         super().__init__(port, latency=options.pop("latency", self.personality.latency), **options)
-        self.faults = options.get("faults") or Faults()
         self.compresses = self.personality.compresses
 
     def refuse(self, request: Body, number: int) -> Refusal | None:
@@ -426,7 +407,7 @@ class ZooServer(ScriptedServer):
 
     def complete(self, messages: list[Body], max_tokens: int) -> Body:
         """Return the whole answer: the personality cuts it, with its thoughts."""
-        size = sum(count_tokens(str(message["content"])) for message in messages)
+        size = _size(messages)
         if not self.personality.cuts or size <= _CONTEXT:
             return super().complete(_with_system(messages), 1 << 20)
         completion = super().complete(_end_of(messages, size - _CONTEXT), 1 << 20)
