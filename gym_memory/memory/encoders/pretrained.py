@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import os
 import tempfile
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, MissingDependencyError
-from gym_memory.core.files import cache_dir
+from gym_memory.core.files import cache_dir, file_sha256
 from gym_memory.core.optional import check_installed, require
 from gym_memory.memory.encoders.minilm import MiniLM
 from gym_memory.memory.encoders.vectors import DEFAULT_MODEL, Vectors, unit
@@ -165,10 +164,7 @@ def find_model(name: str) -> Path:
     )
 
 
-@functools.cache
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+_sha256 = functools.cache(file_sha256)
 
 
 def _digest(folder: Path) -> str:
