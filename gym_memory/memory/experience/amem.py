@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -188,21 +187,6 @@ class AMem(Memory):
             notes.append(typed(LinkedNote, [*plain, tuple(keywords), tuple(tags), tuple(links)]))
         self._task = typed(Task, state["task"])
         self._clear(notes)
-
-    def snapshot(self) -> Any:
-        """Return the notes; copies references."""
-        return self._task, tuple(self._notes)
-
-    def restore(self, snapshot: Any) -> None:
-        """Return to a snapshot."""
-        self._task, notes = snapshot
-        self._clear(notes)
-
-    def fork(self) -> Memory:
-        """Return an independent copy."""
-        twin = copy.copy(self)
-        twin.restore(self.snapshot())
-        return twin
 
     def stats(self) -> MemoryStats:
         """Return the number of notes, the size of the last recall and the calls of a model."""
