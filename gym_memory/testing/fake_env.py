@@ -115,7 +115,7 @@ class FakeHouse(TextEnv):
         for direction in _EXITS[state.room]:
             if (state.room, direction) in _DOORWAYS:
                 actions.append(f"{'close' if state.open[_DOOR] else 'open'} {_DOOR}")
-            if self._passable(direction):
+            if (state.room, direction) not in _DOORWAYS or state.open[_DOOR]:
                 actions.append(f"go {direction}")
         if state.room == _FRIDGE_ROOM:
             actions.append(f"{'close' if state.open[_FRIDGE] else 'open'} {_FRIDGE}")
@@ -202,9 +202,6 @@ class FakeHouse(TextEnv):
             inventory=self._carrying(),
             accepted=accepted,
         )
-
-    def _passable(self, direction: str) -> bool:
-        return (self.state.room, direction) not in _DOORWAYS or self.state.open[_DOOR]
 
     def _things(self, place: str) -> list[str]:
         return [thing for thing, where in self.state.places.items() if where == place]

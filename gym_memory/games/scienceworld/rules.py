@@ -434,10 +434,6 @@ def _broken(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     draft.add(thing, "is", "out of order", *match.span())
 
 
-def _focused(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
-    draft.add(PLAYER, FOCUSED, name_of(match["thing"]), *match.span())
-
-
 def _measured(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     used = re.match(r"use .* on (?P<thing>.+)", action)
     if used is None:
@@ -490,10 +486,6 @@ def _disconnect(thing: str, draft: _HouseDraft) -> None:
                 draft.retire(fact)
 
 
-def _unwired(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
-    _disconnect(name_of(match["thing"]), draft)
-
-
 def _recipe(match: re.Match[str], action: str, draft: _HouseDraft) -> None:
     for part in re.split(r", (?:and )?| and ", match["parts"].rstrip(".")):
         draft.add(name_of(match["made"]), "requires", name_of(part), *match.span("parts"))
@@ -516,13 +508,15 @@ _RESULT_RULES: tuple[tuple[re.Pattern[str], _ResultRule], ...] = (
                 r"(?P<state>open|closed|activated|deactivated|on|off)\."), _switched),
     (re.compile(r"The (?P<thing>.+) appears broken"), _broken),
     (re.compile(r"The (?P<thing>.+) is now flushing"), _flushed),
-    (re.compile(r"You focus on the (?P<thing>[^.]+)\."), _focused),
+    (re.compile(r"You focus on the (?P<thing>[^.]+)\."),
+     lambda m, a, d: d.add(PLAYER, FOCUSED, name_of(m["thing"]), *m.span())),
     (re.compile(r"the thermometer measures a temperature of (?P<degrees>-?\d+) degrees"),
      _measured),
     (re.compile(r"(?P<from>[^.]+) mix to produce (?P<to>[^.]+)\."), _mixed),
     (re.compile(r"The (?P<thing>.+) was delicious"), _eaten),
     (re.compile(r"(?P<one>.+ on .+) is now connected to (?P<other>.+ on .+)$"), _connected),
-    (re.compile(r"(?P<thing>.+) has been disconnected"), _unwired),
+    (re.compile(r"(?P<thing>.+) has been disconnected"),
+     lambda m, a, d: _disconnect(name_of(m["thing"]), d)),
     (re.compile(r"The [^:]* reads:\s*To make (?P<made>[^,]+), you need to mix (?P<parts>[^\n]+)"),
      _recipe),
 )  # fmt: skip

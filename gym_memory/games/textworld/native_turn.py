@@ -230,9 +230,6 @@ class TurnRules:
             return EngineTurn(text, f"removing {name} from {self._the(place)}")
         return EngineTurn(text, f"taking {name}")
 
-    def _get(self, thing: str) -> EngineTurn:
-        return self._take(thing, verb="get")
-
     def _take_from(self, verb: str, thing: list[str], place: list[str]) -> EngineTurn:
         """Take a thing out of a place, where nothing else is in scope."""
         try:
@@ -412,7 +409,7 @@ _ONE_NOUN: dict[str, Callable[[TurnRules, str], EngineTurn]] = {
     "examine": TurnRules._examine,
     "x": TurnRules._examine,
     "take": TurnRules._take,
-    "get": TurnRules._get,
+    "get": lambda rules, thing: rules._take(thing, verb="get"),
     "drop": TurnRules._drop,
     "open": TurnRules._open,
     "close": TurnRules._close,

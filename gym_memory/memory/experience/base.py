@@ -25,7 +25,7 @@ from gym_memory.memory.experience.items import (
     script,
     write_lesson,
 )
-from gym_memory.memory.lessons.base import LessonMemory
+from gym_memory.memory.lessons.base import WORTH_SHOWING, LessonMemory
 from gym_memory.memory.roles.llm import chat_model, role_counts
 from gym_memory.memory.roles.llm_lessons import LLMWriteLesson
 from gym_memory.memory.stores.store import Store
@@ -35,7 +35,6 @@ __all__ = ["CreditSettings", "ExperienceMemory", "ExperienceSettings", "Trial"]
 _KIND = "items"
 _HOLD_OUT = 4
 """Interval, in episodes, of the wins that are kept for the gate alone."""
-_WORTH_SHOWING = 40
 _MOST_ACTIONS = 200
 
 
@@ -303,7 +302,7 @@ class ExperienceMemory(LessonMemory):
         room -= len(self.heading) + 1
         for index in self._rank(cue):
             share = room // (index + 1)
-            if share > _WORTH_SHOWING:
+            if share > WORTH_SHOWING:
                 chosen[index] = f"{index + 1}. {lessons[index]}"[: share - 1]
                 room -= len(chosen[index]) + 1
         return chosen

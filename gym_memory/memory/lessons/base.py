@@ -19,7 +19,7 @@ from gym_memory.core.settings import check_text
 from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget, make_memory
 from gym_memory.memory.roles.llm import role_counts
 
-__all__ = ["LessonMemory"]
+__all__ = ["WORTH_SHOWING", "LessonMemory"]
 
 _TRACE_STEPS = 1000
 """Latest steps of a trial that lessons are made of."""
@@ -27,7 +27,7 @@ _TEXT_CHARS = 4000
 """Characters of an observation that are kept for it."""
 _INNER_SHARE = 4
 """A quarter of the budget is kept free for the inner memory."""
-_WORTH_SHOWING = 40
+WORTH_SHOWING = 40
 """Fewest characters of a lesson that are worth showing."""
 
 
@@ -128,7 +128,7 @@ class LessonMemory(Memory):
             if len(line) < room:
                 chosen[index] = line
                 room -= len(line) + 1
-            elif self.cut and room > _WORTH_SHOWING:
+            elif self.cut and room > WORTH_SHOWING:
                 chosen[index] = line[: room - 1]
                 break
         return chosen

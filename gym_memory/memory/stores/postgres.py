@@ -180,9 +180,9 @@ class PostgresDatabase:
                     connection.execute(_MARK, (name, name))
 
     def _connect(self) -> Any:
-        psycopg = _library("psycopg")
-
-        return psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=_PREPARED_AFTER)
+        return _library("psycopg").connect(
+            self._conninfo, autocommit=True, prepare_threshold=_PREPARED_AFTER
+        )
 
     def _connection(self) -> _PostgresConnection:
         """Return this thread's connection; open a new one after a fork or a failure."""
@@ -201,7 +201,6 @@ class PostgresDatabase:
     def _begun(self, begin: str) -> _PostgresConnection:
         """Return this thread's connection after its first statement; wait for a lost server."""
         psycopg = _library("psycopg")
-
         deadline = time.monotonic() + PATIENCE
         for attempt in count():
             connection = None
@@ -224,7 +223,6 @@ class PostgresDatabase:
 
     def _ask(self, query: str, arguments: Sequence[Any]) -> list[Any]:
         psycopg = _library("psycopg")
-
         with self._reported():
             connection = None
             try:
@@ -238,7 +236,6 @@ class PostgresDatabase:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[_PostgresConnection]:
         psycopg = _library("psycopg")
-
         with self._reported():
             connection = self._begun(begin)
             try:
@@ -254,7 +251,6 @@ class PostgresDatabase:
     @contextmanager
     def _reported(self) -> Iterator[None]:
         psycopg = _library("psycopg")
-
         try:
             yield
         except psycopg.errors.LockNotAvailable:
