@@ -148,18 +148,12 @@ def _then(graph: TemporalGraph, t: int, named: Iterable[str]) -> Iterator[Triple
     for fact in graph.as_of(t):
         if fact.relation == "is" or fact.relation in LOCATIONS:
             facts.setdefault(fact.subject, []).append(fact)
-    queue = dict.fromkeys(named)
-    shown: set[str] = set()
-    while queue:
-        name = next(iter(queue))
-        del queue[name]
-        if name in shown:
-            continue
-        shown.add(name)
+    queue = [*named]
+    for name in queue:  # grows while it is read
         for fact in facts.get(name, ()):
             yield fact
-            if fact.relation in LOCATIONS:
-                queue[fact.object] = None
+            if fact.relation in LOCATIONS and fact.object not in queue:
+                queue.append(fact.object)
 
 
 def _began(graph: TemporalGraph, named: Iterable[str], *, held: bool) -> Iterator[Dated]:

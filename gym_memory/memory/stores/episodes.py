@@ -10,6 +10,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -152,20 +153,15 @@ class EpisodeStore:
 
     def restore(self, snapshot: tuple[Episode, ...]) -> None:
         """Return to a snapshot of any store; O(observations that differ)."""
-        low, high = 0, min(len(snapshot), len(self._episodes))
-        while low < high:  # two histories share a prefix
-            middle = (low + high) // 2
-            if snapshot[middle] is self._episodes[middle]:
-                low = middle + 1
-            else:
-                high = middle
-        while len(self._episodes) > low:
+        common = range(min(len(snapshot), len(self._episodes)))  # two histories share a prefix
+        same = bisect_left(common, True, key=lambda at: snapshot[at] is not self._episodes[at])
+        while len(self._episodes) > same:
             for triple in self._episodes.pop().triples:
                 links = self._links[triple]
                 links.pop()
                 if not links:
                     del self._links[triple]
-        for episode in snapshot[low:]:
+        for episode in snapshot[same:]:
             self._append(episode)
 
     def fork(self) -> EpisodeStore:
