@@ -29,7 +29,7 @@ from gym_memory.train.lm import Lm, LmLearner, LmSettings
 from gym_memory.wrappers.make import make_env
 
 BUDGET = 150
-MOST = 1000
+MOST = 2000
 """Most states of a training; their prompts are cached, and it is measured only at its end."""
 PATH = Path(__file__).with_name("clone.jsonl")
 

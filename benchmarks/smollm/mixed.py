@@ -28,9 +28,9 @@ from gym_memory.train.lm import Lm, LmLearner
 from gym_memory.train.steps import state_prompt
 
 KEPT = Path(__file__).with_name("mixed.jsonl")
-LEVEL = LEVELS["rl-2"]._replace(states=400, model="smollm?dtype=bfloat16")
+LEVEL = LEVELS["rl-2"]._replace(states=1600, beta_steps=800, model="smollm?dtype=bfloat16")
 """Weights of 16 bits, which newer CPUs multiply in half the time; the player that ships has 32."""
-TEST_GAMES = 10
+TEST_GAMES = 20
 
 
 class WholePrompts(LmLearner):
