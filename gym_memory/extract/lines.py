@@ -79,7 +79,7 @@ _TITLE_OF_STATUS = re.compile(
 )
 """Place at the left of the first line, with counts at the right."""
 _LATER_STATUS = re.compile(
-    r"(?<=\n)[ \t]*(?P<open>\[)?(?P<place>[A-Z][\w',.& -]{1,40}?)(?: {3,}| *[|·•] *)"
+    r"(?<=\n)(?=[^\n]*\d)[ \t]*(?P<open>\[)?(?P<place>[A-Z][\w',.& -]{1,40}?)(?: {3,}| *[|·•] *)"
     r"(?P<counts>[^\n]{0,100}\d[^\n]{0,100}?)(?(open)\])[ \t]*$",
     re.MULTILINE,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -79,14 +80,14 @@ def _offsets(word: str, text: str, begin: int, end: int) -> Iterator[int]:
         at += found >= 0
 
 
-_SIGN = re.compile(r"[^a-zA-Z\s,.]")
+_SIGNS_OF_PROSE = frozenset(f"{string.ascii_letters},.")
 _COMMON_CHARACTER = re.compile(r"[\w\s,.]")
 _MAX_CHOICES = 256
 
 
 def signs_in(text: str) -> frozenset[str]:
     """Return the characters of a text that are rare in prose: digits, brackets, dashes."""
-    return frozenset(_SIGN.findall(text))
+    return frozenset(c for c in set(text) - _SIGNS_OF_PROSE if not c.isspace())
 
 
 class Rewriter:

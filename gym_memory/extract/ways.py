@@ -45,12 +45,16 @@ _SLOPE = re.compile(rf"(?:up|down)(?:wards?)? to the {COMPASS}\b")
 _STEPS = re.compile(r"\b(?:stair(?:s|case|way)|steps|ladder|ramp|scramble|slide|chute)\b")
 """Nouns for what leads up or down, wherever else it leads."""
 _WAY_NOUN = re.compile(rf"\b(?:(?:{WAYS})s?|slopes?|shafts?|chutes?|ropes?|it|which|that|you)\b")
-BARRED = re.compile(
-    r"\b(?:no|nothing|not|never|can't|cannot|blocked|blocks|barred|bars|impossible|\w*unclimbable"
-    r"|impassable|sealed|nailed|except|prevents?|boarded|rubble|locked|collapsed|once"
-    r"|too \w+ (?:to|for)|might|would|could|if|wall)\b"
+_BARRING = (
+    *("no", "nothing", "not", "never", "can't", "cannot", "blocked", "blocks", "barred", "bars"),
+    *("impossible", "unclimbable", "impassable", "sealed", "nailed", "except", "prevent"),
+    *("prevents", "boarded", "rubble", "locked", "collapsed", "once", "might", "would", "could"),
+    *("if", "wall"),
 )
+BARRED = re.compile(rf"\b(?:{'|'.join(_BARRING)}|too \w+ (?:to|for))\b")
 """Words in a clause by which its directions are not exits."""
+_BARRING_WORDS = word_set(" ".join((*_BARRING, "too")))
+"""Words of which a barred clause has one, for a fast test."""
 _BETWEEN_CLAUSES = re.compile(
     r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while|revealing|exposing)\b"
     r"|,? and (?=there (?:is|are) )|, and (?=(?:the|an?|another) )"
@@ -91,9 +95,10 @@ def ways_in(sentence: str, words: Set[str]) -> Sequence[tuple[int, int]]:
     ) or _INSTRUCTION_OR_DISTANCE.search(sentence):
         return ()
     ways: list[tuple[int, int]] = []
+    barred = not _BARRING_WORDS.isdisjoint(words)
     for begin, end in _clauses(sentence):
         aside = sentence.startswith(_RELATIVES, begin) and not is_passable(sentence[begin:end])
-        if BARRED.search(sentence, begin, end):
+        if barred and BARRED.search(sentence, begin, end):
             if _OF_LAST_WAY.match(sentence, begin):  # a door to the west, which is nailed shut
                 del ways[-1:]
         elif not aside:  # the peak, which looms to the east
