@@ -269,6 +269,12 @@ def _give(draft: Scene, event: Event, own: bool) -> bool:
 
 def _give_back(draft: Scene, event: Event, own: bool) -> bool:
     """Read ``Ann returns your watch``."""
+    receiver = meant(draft, clean_name(event.holder.text))
+    if event.preposition == "to" and not (names_person(receiver) or draft.graph.knows(receiver)):
+        things = _affected(draft, event.thing, own)
+        for phrase in things:
+            remove(draft, phrase.name)  # he returns it to its place
+        return bool(things)
     if own or event.preposition == "to":
         return _give(draft, event, own)
     return _gain(draft, event, own=True)

@@ -1,4 +1,4 @@
-"""Ends of facts about things that a list of the things here leaves out.
+"""Ends of facts about things that a list of the things here, or in a holder, leaves out.
 
 A game's lists count as complete until things that they leave out are seen again in their place.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from operator import itemgetter
 
+from gym_memory.extract import Pattern
 from gym_memory.extract.draft import Draft
 from gym_memory.graph import TemporalGraph
 
@@ -21,13 +22,21 @@ _PRIOR_OMISSIONS = 3
 """Pseudo-count of omissions that were right, before any is observed."""
 
 
-def end_unlisted(draft: Draft) -> None:
-    """End facts about things that the text leaves out, if this game's lists are complete."""
+def end_unlisted(draft: Draft, holder: str) -> None:
+    """End facts about things in a holder, in the way that the text states of others.
+
+    They end only if the text leaves them out, and this game's lists are complete.
+    """
     stated = {mention.subject for mention in draft.mentions}
-    gone = [fact for fact in draft.contents(draft.room) if fact.subject not in stated]
+    ways = {mention.relation for mention in draft.mentions if mention.object == holder}
+    gone = [
+        fact
+        for fact in draft.contents(holder)
+        if fact.subject not in stated and (fact.relation in ways or holder == draft.room)
+    ]
     if gone and not are_partial(draft.graph):
-        draft.keep_only(draft.room, stated, by=LISTED)
         for fact in gone:
+            draft.outdated[Pattern(*fact, LISTED)] = None
             draft.keep_only(fact.subject, stated, by=LISTED)
 
 

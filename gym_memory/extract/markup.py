@@ -14,12 +14,19 @@ __all__ = ["MARKUP", "SIGNS"]
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _COLOUR_WORD = re.compile(r"%\^\w+%\^")
 _COLOUR_LETTER = re.compile(r"[{|][a-zA-Z](?![a-zA-Z]*[:|])")
-_PROMPT = re.compile(r"^[ \t]*<(?P<values>\d+\w+(?: \d+\w+)*)>[ \t]*", re.MULTILINE)
+_GAUGE = r"\d+(?:[/(]\d+\)?)?[a-zA-Z]+"
+_PROMPT = re.compile(
+    rf"^[ \t]*<?(?P<values>{_GAUGE}(?: {_GAUGE})*) ?>[ \t]*", re.MULTILINE
+)
+"""A line of gauges before a command: *<120hp 85m>*, *312H 88M 90V >*."""
 _HTML = (
     r"/?(?:a|b|big|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|mark|ol|p|pre|q|s|small"
     r"|span|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)(?=[ />])"
 )
-_TAG = re.compile(rf"<(?P<tag>{_HTML})[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(
+    rf"(?:<{_HTML}[^<>]*>\s*)*<(?P<item>li|tr|dt)\b[^<>]*>|<(?P<tag>{_HTML})[^<>]*>", re.IGNORECASE
+)
+"""A tag, or the tags up to an item of a list or a table, which begins a line."""
 _BREAKING = re.compile(r"/?(?:br|p|div|h[1-6]|hr|li|ol|ul|table|tr|dt|dd|pre)", re.IGNORECASE)
 _PAIR = re.compile(r"\[(?P<tag>/?[a-z][\w#]*)(?:[ =][^\[\]\n]*)?\](?=(?P<rest>.?))", re.DOTALL)
 _TEMPLATE = re.compile(r"\{\{(?:[^{}|]*\|)*(?P<word>[^{}|]*)\}\}")
@@ -49,6 +56,8 @@ _CELL_PAIR = re.compile(r"(?P<label>[A-Za-z][\w ]*?)(?: {2,}|: ?)(?P<value>\S.*)
 
 
 def _tag(found: re.Match[str]) -> str:
+    if found["item"]:
+        return "\n"
     if not _BREAKING.fullmatch(found["tag"]):
         return ""
     return "\n# " if found["tag"][0] in "hH" and found["tag"][1:].isdigit() else "\n"
@@ -60,7 +69,7 @@ def _pair(found: re.Match[str]) -> str:
 
 
 def _prompt(found: re.Match[str]) -> str:
-    pairs = re.findall(r"(\d+)([^\W\d]\w*)", found["values"])
+    pairs = re.findall(r"([\d/()]+)([a-zA-Z]+)", found["values"])
     line = ", ".join(f"{name.capitalize()}: {value}" for value, name in pairs)
     return line if found.end() == len(found.string) else f"{line}\n"
 
@@ -95,7 +104,7 @@ SIGNS: Sequence[Rewrite] = (
 """Rewrites for pictures, arrows, guillemets around a line, and curved apostrophes."""
 MARKUP = Rewriter(
     ("\x1b", [((), _ESCAPE, nothing)]),
-    ("<", [((), _PROMPT, _prompt), ((), _TAG, _tag)]),
+    (">", [(tuple("0123456789"), _PROMPT, _prompt), (("<",), _TAG, _tag)]),
     ("%^", [((), _COLOUR_WORD, nothing)]),
     ("{x", [((), _COLOUR_LETTER, nothing)]),
     ("|n", [((), _COLOUR_LETTER, nothing)]),

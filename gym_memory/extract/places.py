@@ -55,10 +55,13 @@ _CALLED = re.compile(
     r"(?:This|The current|Your(?: current)?) (?:\w+ )?(?:room|location|place|area|position) is "
     rf"(?:called |named |(?<!^This room is )|(?=[A-Z]|the |an? ))(?P<name>{NAME}){_AFTER_NAME}"
 )
+_PASSING = (
+    r"(?:over|through|across|past|between|along|under|beneath|around|off|out of|from|down|up|by|on)"
+)
 _GO = rf"(?:{'|'.join(form for verb in phrases('going') for form in verb_forms(verb))})"
 MOVED = re.compile(
     rf"{YOU} (?:(?:[^.,;]+,? and )?{_GO}|enter|return|arrive|follow|(?:\w+ly )?\w+ (?:your|my) way"
-    r"|(?:try|want|attempt) to)\b"
+    rf"|(?:\w+ly )?(?!are|stand|sit|lie)\w+ {_PASSING} (?:the|an?)|(?:try|want|attempt) to)\b"
 )
 _ADVERBS = (
     r"(?: (?:at last|finally|eventually|soon|then|out|up|down|back|over|on|along"
@@ -75,7 +78,7 @@ _ENTERED = re.compile(
     r"(?: back| once more| once again| again| \w+(?:ed|ing|ly))?"
     r" (?:in(?:side)?|within|at|on)"
     r"|end(?:ed)? up (?:in|at|on)|land(?:ed)? in|(?:get|got|fall|fell|tumble) into"
-    rf"|{_GO} out (?:in|at|on(?:to)?)"
+    rf"|{_GO} out (?:in|at|on(?:to)?)|{either('emerging')}{_ADVERBS} (?:in|at|on)"
     rf"|{_GO}(?:, \w+ing(?: \w+)?,)?{_ADVERBS} (?:(?:in)?to|aboard|inside)"
     rf"|{_GO} (?:through|across|over|past|along) (?:the|an?) {NAME} (?:in)?to"
     rf"|{_GO} (?:from|out of|off) {NAME} (?:(?:in|on)?to)|"
@@ -109,10 +112,11 @@ _FRAGMENT = re.compile(
 """A first sentence that only names the place: *A narrow alley.*, *In the hall.*, *Hall.*"""
 _POSES = either("poses")
 _INTO = re.compile(
-    rf"{_YOU}(?:(?: \w+ly)? (?!look|peer|gaze|stare|bump|crash|smash|run)\w+"
-    rf"(?: (?:your|my) way)?{_ADVERBS}(?: through (?:the|an?) {NAME})? (?:into|onto)"
+    rf"{_YOU}(?: (?!watch|see|hear|notice|feel)[^.,;]{{3,60}}?,? and(?: then)?)?"
+    rf"(?:(?: \w+ly)? (?!look|peer|gaze|stare|glance|see|shout|call|bump|crash|smash|bang|slam|run\b)\w+"
+    rf"(?: (?:your|my) way)?{_ADVERBS}(?: {_PASSING} (?:the|an?|some) [\w' -]{{1,40}}?)? (?:into|onto)"
     rf"|{ARE}(?: now)? [a-z]+ (?:in|inside|within|at)|(?: \w+ly)? {_POSES} (?:in|inside|within|at))"
-    rf" (?P<name>(?:the|an?) {NAME}){_AFTER_NAME}"
+    rf" (?P<name>(?:(?:the|an?) |(?=[A-Z])){NAME}){_AFTER_NAME}"
 )
 """A place after any verb, valid only after a move or in a first text."""
 _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
@@ -177,7 +181,8 @@ def read_place(draft: Scene, layout: Layout, sentences: Sequence[tuple[str, int]
         return
     if titles and _read_title(draft, reversed(titles), apart=False):
         return
-    if not draft.is_look and _read_sentences(draft, sentences):
+    apart = any(title.apart for title in titles)
+    if not draft.is_look and _read_sentences(draft, sentences, titled=apart):
         return
     if titles and _read_title(draft, titles[:1], apart=True):
         return
@@ -251,8 +256,13 @@ def _read_title(draft: Scene, titles: Iterable[Title], *, apart: bool) -> bool:
     return False
 
 
-def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
-    """Read the place that the last possible sentence names; return False without one."""
+def _read_sentences(
+    draft: Scene, sentences: Sequence[tuple[str, int]], *, titled: bool
+) -> bool:
+    """Read the place that the last possible sentence names; return False without one.
+
+    In a text with a title, a sentence about a way into a place does not name it.
+    """
     latest = [at for at, (sentence, _) in enumerate(sentences) if " are now " in sentence]
     for at in (*latest[-1:], *reversed(range(len(sentences)))):
         sentence, offset = sentences[at]
@@ -267,7 +277,7 @@ def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
                 continue  # you wake in a bed
             if draft.event is not None and "wear" in draft.event.kinds:
                 continue  # you climb into the suit
-            if found.re is _INTO and not (draft.is_move or draft.is_first):
+            if found.re is _INTO and (titled or not (draft.is_move or draft.is_first)):
                 continue
             if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):
                 continue  # at a shelf with things on it

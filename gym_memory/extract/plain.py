@@ -78,8 +78,10 @@ class PlainRules:
             learn_word(draft)
         if draft.is_look and not draft.arrived:
             _read_writing(draft, text, layout.labels)
-        if draft.is_listed and draft.room and not draft.is_look:
-            end_unlisted(draft)
+        if draft.is_look and draft.aim not in ("", draft.room):
+            end_unlisted(draft, draft.aim)
+        elif draft.is_listed and draft.room and not draft.is_look:
+            end_unlisted(draft, draft.room)
         draft.link_back()
         if step.reward and PUTTING.match(step.action):
             draft.note_placing(praised=step.reward > 0)

@@ -30,6 +30,8 @@ _ATTRIBUTE = re.compile(r"(?P<key>[\w-]+)=[\"'](?P<value>[^\"'<>]*)[\"']")
 _SENTENCE_END = (".", "!", "?")
 _ANONYMOUS_KEYS = ("", "id")
 """Keys whose values name nothing."""
+_NUMBERED_KEYS = ("id", "name", "n", "number", "index")
+"""Keys of a thing whose number names it."""
 _NAME_KEYS = ("name", "item", "object", "entity", "thing")
 """Keys whose value is the name of the object."""
 _STATUS_KEYS = ("state", "status")
@@ -499,6 +501,10 @@ def _xml_lines(text: str) -> list[_RecordLine]:
             }
             way, state = _first(given, _EXIT_KEYS), _first(given, _STATUS_KEYS)
             label = _tag_label(tag, opened) if way is None else way
+            for a in _ATTRIBUTE.finditer(found["more"]):
+                if a["value"].isdecimal() and a["key"] not in _NUMBERED_KEYS:
+                    key = _at(a["key"], found.start("more") + a.start("key"))
+                    lines.append(_RecordLine(key, [given.pop(a["key"])]))
             named = [word for word in given.values() if word not in (way, state)]
             if named:
                 lines.append(_RecordLine(label, named[:1]))

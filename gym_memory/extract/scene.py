@@ -41,11 +41,14 @@ _MIN_EXITS_BY_SENTENCES = 3
 RELATIVE = "is seen"
 """Relation of a thing to its place relative to the agent, which holds until the next action."""
 _SEEN_BEFORE = Pattern(None, RELATIVE, None)
-LOOKING = re.compile(r"(?:look (?:at|in|into|through)|examine|inspect|read|x) ", re.IGNORECASE)
+LOOKING = re.compile(r"(?:look (?:at|in|into|inside|through)|examine|inspect|search|read|x) ", re.IGNORECASE)
 _SECOND_PERSON = re.compile(r"(?:> ?)?(?:you|i) (?=[a-z])", re.IGNORECASE)
 """Beginning of an action that is a sentence."""
 _BEFORE_AIM = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
 """Words of an action before the thing that it is about."""
+_CLARIFIED = re.compile(r"\s*\((?:(?:the|your|my) )?(?P<thing>[a-z][\w' -]{1,40})\)\s*\n")
+"""First line of an answer that says which thing is meant: *(the matchbox)*."""
+_DEFINITE = re.compile(r"\b(?:the|your) ((?:[\w'-]+ ){0,2}[\w'-]+)")
 _GOING = re.compile(
     r"(?:(?:go|walk|run|head|travel|ride|sail|drive|fly|enter(?! (?:code )?\d))\b|move(?= to\b))"
     r"(?: (?:to|into|in))? ?(?P<to>.*)"
@@ -122,6 +125,9 @@ class Scene(Draft):
             return (
                 next(reversed([f.subject for f in self.contents(INVENTORY)]), "") if handed else ""
             )
+        clarified = _CLARIFIED.match(self._text) if "(" in self._text[:2] else None
+        if clarified is not None and self.graph.knows(clean_name(clarified["thing"])):
+            return clean_name(clarified["thing"])
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried, typed=True)
 
@@ -151,11 +157,23 @@ class Scene(Draft):
     @property
     def topic(self) -> str:
         """Return what *it* means: the thing named last, or the thing of the action."""
-        return self._topic or self.aim
+        return self._topic or self._subject_before() or self.aim
 
     @topic.setter
     def topic(self, name: str) -> None:
         self._topic = name
+
+    def _subject_before(self) -> str:
+        """Return the first known thing in the sentence before this one; empty for none."""
+        before = self.text[: max(self.offset, 0)].rstrip()
+        begin = max(before.rfind(stop, 0, -1) for stop in (". ", "! ", "\n")) if before else 0
+        for found in _DEFINITE.finditer(before, max(begin, 0)):
+            words = found[1].split()
+            for end in range(len(words), 0, -1):
+                name = " ".join(words[:end])
+                if name != self.room and self.graph.knows(name):
+                    return name
+        return ""
 
     @property
     def person(self) -> str:

@@ -104,6 +104,8 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
     framed = _FRAME.fullmatch(words) if words[:1] in _FRAME_MARKS else None
     if framed is not None:
+        if words[0] == "[" and sum(one.group().lstrip()[:1] == "[" for one in lines) > 1:
+            return None  # buttons: [Back] and [Buy Now]
         name = framed["name"]
         plain = words[0] not in "[*_" or all(map(_TITLE_WORD.match, name.split()))
         plain = plain or (follows and kind_of_noun(name.lower()) == ROOM)
@@ -186,4 +188,9 @@ def _is_heading(line: str) -> bool:
 
 
 def _may_be_place(name: str) -> bool:
-    return len(name.split()) <= _MAX_TITLE_WORDS and not _NO_PLACE.fullmatch(name)
+    if len(name.split()) > _MAX_TITLE_WORDS:
+        return False
+    if _NO_PLACE.fullmatch(name) is None:
+        return True
+    modifier, _, noun = name.lower().rpartition(" ")  # Observation Deck
+    return modifier.isalpha() and kind_of_noun(noun) == ROOM
