@@ -71,7 +71,7 @@ _WAY_IN_BRACKETS = re.compile(r"[\[(](?P<way>\w+)[\])] (?=[A-Z])")
 """Key of an exit before the name of the place: *[N] Gallery*."""
 _EXIT_TO_PLACE = re.compile(
     r"(?P<way>[\w -]+?)(?:,(?= to\b))?[ \t]*(?:->|=>|→|:| [-–—]+(?= )|\bto\b|\bleads to\b|\()"
-    r"[ \t]*(?:to )?(?:the )?(?P<there>[^()]+)\)?"
+    r"[ \t]*\(?(?:to )?(?:the )?(?P<there>[^()]+)\)?"
 )
 _BRACKETED_STATE = re.compile(
     rf"(?<=\w) \((?:{STATE_WORD}|blocked|barred|sealed|guarded|hidden|dark|unknown|(?:un)?explored"
@@ -83,7 +83,9 @@ _WAY_NOUN = re.compile(
 )
 _DESCRIBED_WAY = re.compile(rf"(?:[a-z-]+ )?{_WAY_NOUN.pattern}(?:, .*)?")
 """Way with its description, in lower case unlike the name of a place: *small door, locked*."""
-_NOT_PLACE = re.compile(rf"{STATE_WORD}|true|yes|{_WAY_NOUN.pattern}")
+_NOT_PLACE = re.compile(
+    rf"{STATE_WORD}|true|yes|unknown|un(?:explored|visited)|\W+|{_WAY_NOUN.pattern}"
+)
 """Words after an exit that do not name the place behind it: *up (stairs)*."""
 _STATE_HOLDING = re.compile(
     rf"(?P<state>{STATE_WORD}) \((?:contain(?:s|ing)|holding|holds):? (?P<items>[^()]+)\)"

@@ -58,12 +58,13 @@ _ELSEWHERE = re.compile(
 )
 """Words by which the one who acts is not here: *a guard shouts through the door*."""
 _ORIGIN = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
+_WHILE = r"(?:,? \w+ing\b[^.!?]*)?"
 COMES = re.compile(
     rf"(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
-    rf" (?:(?:in|up|over|down|back) )+from {_ORIGIN}{STOP}"
+    rf" (?:(?:in|up|over|down|back) )+from {_ORIGIN}{_WHILE}{STOP}"
     rf"|(?P<new>An? (?:[\w'-]+ ){{0,2}}?[\w'-]+) (?!leads?|hangs)\w+(?:s|ed)"
-    rf" (?:(?:\w+ )?from (?:behind |under |beneath |among )?(?:the|an?|some) {NAME}|into view"
-    rf"|(?:[\w'-]+ ){{0,5}}here){STOP}"
+    rf" (?:(?:\w+ )?from (?:behind |under |beneath |among )?(?:the|an?|some) {NAME}|into view|in"
+    rf"|(?:[\w'-]+ ){{0,5}}here)(?P<aside>{_WHILE}){STOP}"
 )
 """A person or a new thing that comes: *Old Tom hobbles in from the south*."""
 GOES = re.compile(
@@ -141,6 +142,7 @@ def read_arrival(draft: Scene, found: re.Match[str]) -> bool:
     if is_actor:
         draft.put(Phrase(name, (), *found.span(found.lastgroup or 0)))
         draft.topic = name
+        read_aside(draft, found)
     return is_actor
 
 

@@ -53,7 +53,8 @@ _STATE_IN_CLAUSE = re.compile(
     rf"(?P<state>{STATE_WORD})(?: and .*)?,?$"
 )
 _STATE_IN_BRACKETS = re.compile(
-    rf"(?P<thing>[^()]+?) \((?:that is |which is )?(?P<state>{STATE_WORD})\)$"
+    rf"(?P<thing>[^()]+?) \((?:that is |which is )?(?P<state>{STATE_WORD})"
+    rf"(?:(?:,|,? and|,? but) (?P<more>{STATE_WORD}))?\)$"
 )
 _LEADING_STATE = re.compile(
     rf"(?P<article>{ARTICLE} )?"
@@ -96,7 +97,7 @@ _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLE}) ", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[a-zA-Z]{1,20}\d{1,3}")
 """A name with a number, which needs no article: *ball3*."""
 _COUNT = re.compile(
-    r"(?:[Aa]n? (?:single|few|couple of|dozen(?: or so)?)|(?i:quite a few)|\d+"
+    r"(?:[Aa]n? (?:single|few|couple of|dozen(?: or so)?)|(?i:quite a few)|\d+|[Oo]ne(?! of)"
     rf"|{_SEVERAL}(?=.*(?:s|men|feet|teeth|mice|geese)$)) (?=[^\W\d])"
 )
 """A count, which is not part of the name, since it changes while the things stay."""
@@ -173,7 +174,8 @@ def one_thing(text: str, bare: bool) -> Phrase | None:
     for pattern in (_STATE_IN_CLAUSE, _STATE_IN_BRACKETS) if clause else ():
         found = pattern.fullmatch(text, 0, end)
         if found is not None:
-            states.append(found["state"].lower())
+            more = found.groupdict().get("more")
+            states += [state.lower() for state in (found["state"], more) if state]
             end = found.end("thing")
     remark = _REMARK.search(text, 0, end)
     end = remark.start() if remark is not None and remark.start() else end

@@ -22,7 +22,7 @@ _WAY = re.compile(
     r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
     r"|twist(?:s|ing)|dips?|bends?|curves?|spirals?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
-    r"|chute|(?<!long )ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} "
+    r"|chute|(?<!long )ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} \(?"
     r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b"
     r"| (?:one|each|either|both|the \w+) (?:sides?|middle|cent(?:er|re)|walls?|face|front|back)\b)"
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
