@@ -14,7 +14,8 @@ from gym_memory.extract.wording import ON_IN, STOP, THINGS, YOU
 from gym_memory.graph.schema import DIRECTIONS, clean_name, door_relation, head_noun
 
 __all__ = ["BRACKETED_STATE", "CLOCK", "FOUND_IN_STATE", "IN_STATE", "OF_BARE_NAME"]
-__all__ += ["OF_IDENTIFIER", "UNTIL_IN_STATE", "read_clock", "read_identifier", "read_state"]
+__all__ += ["OF_IDENTIFIER", "SCORED", "UNTIL_IN_STATE", "read_counter", "read_identifier"]
+__all__ += ["read_state"]
 
 IN_STATE = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
@@ -50,6 +51,14 @@ BRACKETED_STATE = re.compile(
     rf"(?P<thing>[Tt]he {NAME}) \((?P<state>{STATE_WORD})\)(?: [^()]*)?{STOP}"
 )
 """A state in brackets after a subject: *the hatch (closed) is forward*."""
+SCORED = re.compile(
+    r"(?:In \d+ (?:turn|move)s?, )?(?:[Yy]ou(?: have|'ve)?(?: now| so far)*"
+    r" (?:scored|earned|(?:have|achieved|reached) (?:a (?:total )?score of|a total of))"
+    r"|[Yy]our (?:\w+ )?score"
+    r" (?:would be|has (?:now )?(?:gone up|risen|increased|changed) to|stands at))"
+    r" (?P<state>-?\d+)(?: points?)?\b(?! for | as )"
+)
+"""The score in a sentence: *you have so far scored 25 out of a possible 350*."""
 _PLACE_OF_PART = re.compile(
     r" (?:on|in|at|under|by|near|beside|above|below|behind|beneath|next to|opposite)"
     r" (?:the|an?|my|his|her|its|their|your) "
@@ -88,10 +97,11 @@ def read_state(draft: Scene, found: re.Match[str]) -> None:
             put_in(draft, found["items"], found.start("items"), "in", name)
 
 
-def read_clock(draft: Scene, found: re.Match[str]) -> None:
-    """Read ``It is 9:45 AM``."""
-    draft.outdate("time", "is", None)
-    draft.add("time", "is", found["state"].lower(), *found.span("state"))
+def read_counter(draft: Scene, found: re.Match[str]) -> None:
+    """Read the time, ``It is 9:45 AM``, or the score."""
+    name = "time" if found.re is CLOCK else "score"
+    draft.outdate(name, "is", None)
+    draft.add(name, "is", found["state"].lower(), *found.span("state"))
 
 
 def read_identifier(draft: Scene, found: re.Match[str]) -> bool:

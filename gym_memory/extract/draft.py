@@ -169,20 +169,24 @@ _READING = re.compile(
     r"(?:(?P<read>read(?! next$))|examine|x|inspect|look (?:at|in)) (?P<name>.+)", re.I
 )
 _QUOTE = re.compile(
-    r'(?<!=)"(?! ?/?>| [\w-]+=)(?=[^"\w]*\w+[^"\w]+\w+[^"\w]+\w)[^"]*"'
+    r'(?<![\w=])"(?=[^\s/>])(?=[^"\w]*\w+[^"\w]+\w+[^"\w]+\w)[^"]*"'
     r"|“(?=[^“”\w]*\w+[^“”\w]+\w+[^“”\w]+\w)[^“”]*”"
     r"|'(?:(?<=\w ')|(?<=\w[,:] '))(?:\w[\w']*[^\w'\n]+){2}(?:[^'\n]|(?<=\w)'(?=\w))*'(?!\w)"
 )
 """Quotation of at least three words; a shorter one is a name.
 
-No quotation begins at a mark of an attribute in a tag: *href="#n">*.
+No quotation begins at its end, or at a mark of an attribute in a tag: *href="#n">*.
 """
 _QUOTATION_MARKS = ('"', "\N{LEFT DOUBLE QUOTATION MARK}", " '")
 _ESCAPED_QUOTE = re.compile(r'(?<=\\")[^"\\]*(?=\\")')
 """Quotation inside a JSON string."""
 _QUOTE_BETWEEN_TAGS = re.compile(r'(?<=>)\s*"[^"<>]*"(?=[^"<>]*</)')
 _IN_RECORDS = {"{": _ESCAPED_QUOTE, "[": _ESCAPED_QUOTE, "<": _QUOTE_BETWEEN_TAGS}
-_SENTENCE_ENDS = frozenset(".!?\n")
+_BLANKS = {
+    code: "x" if chr(code).isalnum() else " " for code in range(128) if chr(code) not in ".!?\n"
+}
+"""Table for :meth:`str.translate`: no words, but the ends of sentences."""
+_BLANKS |= dict.fromkeys(map(ord, "“”‘’"), " ")
 
 Extract = Callable[[Any, Step, TemporalGraph, Task], Extraction]
 
@@ -199,7 +203,12 @@ def written_on(action: str) -> str:
     return name if looked and (looked["read"] or is_readable(name)) else ""
 
 
-def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
+def attributed(
+    extract: Extract,
+    *,
+    by_spans: bool = False,
+    reads_alike: Callable[[str, str], bool] | None = None,
+) -> Extract:
     """Decorate the method ``extract`` of rules, so that ``Extraction.said`` names the sources.
 
     - If the action reads a thing, the thing is the source of all facts in the text, except those
@@ -210,8 +219,9 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
 
     The rules see a text without its line about earned reward, which goes into ``Step.reward``.
 
-    A step with quotations is extracted a second time without them. With ``by_spans``, which models
-    use, the spans of the facts decide instead.
+    A step with quotations is extracted a second time without them, unless ``reads_alike`` says that
+    the two texts give the same facts. With ``by_spans``, which models use, the spans of the facts
+    decide instead.
     """
 
     @wraps(extract)
@@ -227,9 +237,13 @@ def attributed(extract: Extract, *, by_spans: bool = False) -> Extract:
         report = _without_quotations(step.text)
         if report != step.text and by_spans:
             reported = found._replace(mentions=tuple(_unquoted(found.mentions, step.text)))
-        elif report != step.text:
+        elif (
+            report != step.text
+            and _states(found)
+            and (source or reads_alike is None or not reads_alike(step.text, report))
+        ):
             reported = extract(self, step._replace(text=report), graph, task)
-        elif source or found.said:
+        elif source or found.said or report != step.text:
             reported = found
         else:
             return found
@@ -257,6 +271,11 @@ def unrewarded(extract: Extract) -> Extract:
         return extract(self, _unrewarded(step), graph, task)
 
     return extract_unrewarded
+
+
+def _states(found: Extraction) -> bool:
+    """True if an extraction has facts or ends some of a certain thing."""
+    return bool(found.mentions) or any(pattern.subject for pattern in found.outdated)
 
 
 def _unrewarded(step: Step) -> Step:
@@ -313,7 +332,7 @@ def _sources(
 
 def _blanked(quotation: re.Match[str]) -> str:
     """Return a quotation of the same length without words, which keeps the ends of sentences."""
-    return "".join(c if c in _SENTENCE_ENDS else "x" if c.isalnum() else " " for c in quotation[0])
+    return quotation[0].translate(_BLANKS)
 
 
 def _is_claim(fact: Triple, said: Mapping[Triple, str], goal: str) -> bool:

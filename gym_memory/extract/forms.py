@@ -15,8 +15,9 @@ from gym_memory.extract.conditions import (
     IN_STATE,
     OF_BARE_NAME,
     OF_IDENTIFIER,
+    SCORED,
     UNTIL_IN_STATE,
-    read_clock,
+    read_counter,
     read_identifier,
     read_state,
 )
@@ -80,6 +81,7 @@ from gym_memory.extract.placing import (
     some_steps_away,
     with_contents,
 )
+from gym_memory.extract.presence import PRESENCE, read_shown
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import (
     ARTICLE,
@@ -424,7 +426,7 @@ _HAVING_WORDS = frozenset(("contain", "contains", "contained", "hold", "holds", 
 _STATE_WORDS = frozenset(
     letter_words("is are look looks seem seems appear appears s open ajar shut closed")
 )
-_COMING_WORDS = frozenset(("from", "view", "here"))
+_COMING_WORDS = frozenset(("from", "view", "here", "in"))
 _GOING_WORDS = (_DIRECTION_WORDS - {"in"}) | {"off", "away", "back"}
 _BRACKETED_STATES = frozenset(letter_words(STATE_WORD))
 _VIEW_WORDS = frozenset(("revealed", "exposed", "uncovered", "visible"))
@@ -467,7 +469,13 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("general", REVEALS, read_revealed, REVEALING),
     ("identifier", OF_IDENTIFIER, read_identifier, _STATE_WORDS),
     ("name", OF_BARE_NAME, read_identifier, _STATE_WORDS),
-    (frozenset(("it", "it's")), CLOCK, read_clock, _NO_REQUIRED),
+    (frozenset(("it", "it's")), CLOCK, read_counter, _NO_REQUIRED),
+    (
+        frozenset(("you", "you've", "your", "in")),
+        SCORED,
+        read_counter,
+        frozenset(("score", "scored", "total", "points")),
+    ),
     (frozenset(("it", "this", "you", "i", "we")), _ROOM_WITH, _read_room, frozenset(("with",))),
     ("general", _STEPS_AWAY, _read_away, frozenset(("step", "steps"))),
     ("general", BUSY, read_busy, BUSY_WORDS),
@@ -500,6 +508,11 @@ _FORMS: tuple[tuple[_FirstWords, re.Pattern[str], _Read, frozenset[str]], ...] =
     ("general", GOES, read_departure, _GOING_WORDS),
     ("name", GOES, read_departure, _GOING_WORDS),
     (frozenset(("a", "an")), ACTS, read_acting, _NO_REQUIRED),
+    *(
+        (first, pattern, read_shown, required)
+        for pattern, required, firsts in PRESENCE
+        for first in firsts
+    ),
 )
 """Forms of sentences, special before general: first words, pattern, reader and required words.
 
@@ -511,7 +524,7 @@ DOUBTFUL: tuple[_Read, ...] = (
     read_identifier, read_door, read_exits_to, read_view, read_way_to, _read_holding,
     read_having, _read_away, _read_posed, _read_active, _read_room, read_revealed,
     read_bearer, read_named, read_acting,
-    read_busy, read_arrival, read_departure,
+    read_busy, read_arrival, read_departure, read_shown,
 )  # fmt: skip
 """Readers that may return False, after which a later form is tried."""
 _GENERAL_WORD = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")

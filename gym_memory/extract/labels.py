@@ -120,6 +120,8 @@ _ITEM_SPLIT = re.compile(
     rf"(?=[,|;·•\s\d])(?:(?:,(?! (?:which|that) )\s*(?:and )?|{_SPACE}and\s+)(?![^()]{{0,200}}+\))"
     rf"|(?:{_SPACE})?[|·•]\s*|;\s*|{_SPACE}\*\s+|(?:^|{_SPACE})\d{{1,2}}\)\s+)"
 )
+_BETWEEN_DASHES = re.compile(r" - ")
+"""Boundary in a list of several items with dashes: *lamp - rope - axe*."""
 _ONE_ITEM = re.compile(
     r"An? [a-z-]+(?:, [a-z-]+)+(?:, | )[a-z-]+\.?$|[A-Z][\w' -]{1,40}: ?(?:An?|The) "
 )
@@ -412,7 +414,7 @@ def _parts(items: Sequence[LayoutItem], *, exits: bool) -> Iterator[LayoutItem]:
 @lru_cache(maxsize=4096)
 def _split(text: str, exits: bool, alone: bool) -> tuple[tuple[str, int], ...]:
     """Return the parts of a value with their starts; a list is divided already."""
-    split = _ITEM_SPLIT
+    split = _BETWEEN_DASHES if text.count(" - ") > 1 and ", " not in text else _ITEM_SPLIT
     if exits and _DIRECTION_LETTERS.fullmatch(text) and text.lower() not in SHORT_DIRECTIONS:
         return tuple((letter, at) for at, letter in enumerate(text))
     if exits and _BRACKETED_WAYS.fullmatch(text):

@@ -75,7 +75,8 @@ _COUNT = re.compile(
 _TITLE_OF_STATUS = re.compile(
     r"\A[ \t]*(?![A-Z][A-Za-z]{0,11} \d)"
     r"(?P<place>[A-Z][\w',.& -]{1,40}?(?: \([^()\n]{1,20}\))?)(?: {3,}| *\|) *"
-    r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][A-Za-z]* \d|\d+/\d+[ \t]*(?:\n|$))"
+    r"(?=[A-Z$][\w ]{0,15}: ?\S|[A-Z][A-Za-z]* \d"
+    r"|\d+[/:]\d+(?: ?[aApP]\.?[mM]\.?)?[ \t]*(?:\n|$))"
 )
 """Place at the left of the first line, with counts at the right."""
 _LATER_STATUS = re.compile(
@@ -86,7 +87,7 @@ _LATER_STATUS = re.compile(
 """Place with counts in a later line: *[Cell 9 | Day 3, 06:40]*."""
 _ONE_WAY = r"(?:[ns][ew]?|[ewud]|(?:north|south)(?:east|west)?|east|west|up|down)"
 _EXITS_AFTER_TITLE = re.compile(
-    r"^[^\w\n]{0,4}(?P<title>[A-Z](?:[\w',-]| (?=[\w-])){1,40})"
+    r"^[^\w\n]{0,4}(?!You|I |I'm|We )(?P<title>[A-Z](?:[\w',-]| (?=[\w-])){1,40})"
     r"(?:[ \t]*[^\w\s.,][^\w\n.]{0,4}|[ \t]{2,5})"
     r"(?:[Oo]bvious )?(?P<label>[Ee]xits?: ?[^\n]+)$",
     re.MULTILINE,
@@ -94,7 +95,8 @@ _EXITS_AFTER_TITLE = re.compile(
 """Title with the exits in the same line: *-[ The Quay ]-  exits: N S*."""
 _CLOCK = re.compile(r"\d\d?:\d\d(?: ?[AaPp][Mm])?")
 _TELEGRAM = re.compile(
-    rf"\A(?P<title>[A-Z][\w' -]{{1,40}}?)\. (?P<prose>(?:[^.\n]{{1,60}}\. ){{0,4}})"
+    rf"\A(?!You|I |I'm|We )(?P<title>[A-Z][\w' -]{{1,40}}?)\. "
+    rf"(?P<prose>(?:[^.\n]{{1,60}}\. ){{0,4}})"
     rf"Exits?:? (?P<ways>(?i:{_ONE_WAY}(?:(?:,? and |[, /]+){_ONE_WAY})*))\."
     r"(?: (?P<rest>[^.\n]+)\.)?\s*\Z"
 )

@@ -15,9 +15,7 @@ _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|
 _COLOUR_WORD = re.compile(r"%\^\w+%\^")
 _COLOUR_LETTER = re.compile(r"[{|][a-zA-Z](?![a-zA-Z]*[:|])")
 _GAUGE = r"\d+(?:[/(]\d+\)?)?[a-zA-Z]+"
-_PROMPT = re.compile(
-    rf"^[ \t]*<?(?P<values>{_GAUGE}(?: {_GAUGE})*) ?>[ \t]*", re.MULTILINE
-)
+_PROMPT = re.compile(rf"^[ \t]*<?(?P<values>{_GAUGE}(?: {_GAUGE})*) ?>[ \t]*", re.MULTILINE)
 """A line of gauges before a command: *<120hp 85m>*, *312H 88M 90V >*."""
 _HTML = (
     r"/?(?:a|b|big|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|mark|ol|p|pre|q|s|small"

@@ -24,7 +24,15 @@ from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 
 __all__ = ["ACTS", "BEARS", "BUSY", "BUSY_WORDS", "CALLED_HERE", "COMES", "GOES", "IN_HAND", "OWNS"]
 __all__ += ["SUBSTANCES"]
-__all__ += ["add_held", "read_acting", "read_arrival", "read_aside", "read_bearer", "read_busy"]
+__all__ += [
+    "add_held",
+    "is_elsewhere",
+    "read_acting",
+    "read_arrival",
+    "read_aside",
+    "read_bearer",
+    "read_busy",
+]
 __all__ += ["read_departure", "read_named"]
 
 _NO_PROPER_NAME = rf"{either('no_proper_names')}\b"
@@ -54,17 +62,18 @@ ACTS = re.compile(
 _NOTICES = re.compile(rf"\b{either('noticing')}(?: \w+)? you\b")
 """Verb whose subject is alive: *a cat watches you*."""
 _ELSEWHERE = re.compile(
-    r"\b(?:through|outside|elsewhere|somewhere|in the distance|from (?:above|below|beyond))\b"
+    r"\b(?:through|outside|elsewhere|somewhere|in the distance|far (?:away|off|above|below)"
+    r"|from (?:above|below|beyond))\b"
 )
 """Words by which the one who acts is not here: *a guard shouts through the door*."""
 _ORIGIN = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
 _WHILE = r"(?:,? \w+ing\b[^.!?]*)?"
 COMES = re.compile(
-    rf"(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
-    rf" (?:(?:in|up|over|down|back) )+from {_ORIGIN}{_WHILE}{STOP}"
+    rf"(?:(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
+    rf" (?:(?:in|up|over|down|back) )+from {_ORIGIN}"
     rf"|(?P<new>An? (?:[\w'-]+ ){{0,2}}?[\w'-]+) (?!leads?|hangs)\w+(?:s|ed)"
     rf" (?:(?:\w+ )?from (?:behind |under |beneath |among )?(?:the|an?|some) {NAME}|into view|in"
-    rf"|(?:[\w'-]+ ){{0,5}}here)(?P<aside>{_WHILE}){STOP}"
+    rf"|(?:[\w'-]+ ){{0,5}}here))(?P<aside>{_WHILE}){STOP}"
 )
 """A person or a new thing that comes: *Old Tom hobbles in from the south*."""
 GOES = re.compile(
@@ -140,7 +149,7 @@ def read_arrival(draft: Scene, found: re.Match[str]) -> bool:
     """Read who comes; return False if the subject cannot come."""
     name, is_actor = _actor(draft, found)
     if is_actor:
-        draft.put(Phrase(name, (), *found.span(found.lastgroup or 0)))
+        draft.put(Phrase(name, (), *found.span("new" if found["new"] else "who")))
         draft.topic = name
         read_aside(draft, found)
     return is_actor
@@ -162,7 +171,8 @@ def _actor(draft: Scene, found: re.Match[str]) -> tuple[str, bool]:
     named = new is not None or not WITH_ARTICLE.match(found["who"])
     named = named and noun not in SUBSTANCES and noun not in INTANGIBLE
     named = named and not (new and is_passable(noun))
-    return name, is_name(name) and (named or names_person(name))
+    timed = " later " in name  # a moment later Ann comes in
+    return name, is_name(name) and not timed and (named or names_person(name))
 
 
 def read_busy(draft: Scene, found: re.Match[str]) -> bool:
@@ -202,11 +212,19 @@ def read_acting(draft: Scene, found: re.Match[str]) -> bool:
     watches = _NOTICES.search(found.group(), found.end("people")) is not None
     noun = head_noun(found["people"].lower())
     alive = watches and noun not in INTANGIBLE and noun not in SUBSTANCES
-    elsewhere = _ELSEWHERE.search(found.group()) is not None
-    if elsewhere or not (alive or names_person(found["people"])) or events_in(found.group()):
+    if (
+        is_elsewhere(found.group())
+        or not (alive or names_person(found["people"]))
+        or events_in(found.group())
+    ):
         return False
     put_here(draft, found["people"], found.start("people"))
     return True
+
+
+def is_elsewhere(sentence: str) -> bool:
+    """True if what a sentence reports happens somewhere else."""
+    return _ELSEWHERE.search(sentence) is not None
 
 
 def read_aside(draft: Scene, found: re.Match[str]) -> None:

@@ -26,7 +26,7 @@ from gym_memory.extract.titles import STATE_OF_PLACE, Title
 from gym_memory.extract.wording import ARE, LEADS, YOU, either, phrases
 from gym_memory.graph.schema import DIRECTIONS, head_noun
 
-__all__ = ["MOVED", "read_place"]
+__all__ = ["MOVED", "named_places", "read_place"]
 
 _YOU = r"(?:[Yy]ou|I|[Ww]e)"
 _AFTER_NAME = (
@@ -113,15 +113,18 @@ _FRAGMENT = re.compile(
 _POSES = either("poses")
 _INTO = re.compile(
     rf"{_YOU}(?: (?!watch|see|hear|notice|feel)[^.,;]{{3,60}}?,? and(?: then)?)?"
-    rf"(?:(?: \w+ly)? (?!look|peer|gaze|stare|glance|see|shout|call|bump|crash|smash|bang|slam|run\b)\w+"
-    rf"(?: (?:your|my) way)?{_ADVERBS}(?: {_PASSING} (?:the|an?|some) [\w' -]{{1,40}}?)? (?:into|onto)"
+    rf"(?:(?: \w+ly)? (?!look|peer|gaze|stare|glance|see|shout|call|bump|crash|smash|bang|slam"
+    rf"|run\b)\w+(?: (?:your|my) way)?{_ADVERBS}"
+    rf"(?: {_PASSING} (?:the|an?|some) [\w' -]{{1,40}}?)? (?:into|onto)"
     rf"|{ARE}(?: now)? [a-z]+ (?:in|inside|within|at)|(?: \w+ly)? {_POSES} (?:in|inside|within|at))"
     rf" (?P<name>(?:(?:the|an?) |(?=[A-Z])){NAME}){_AFTER_NAME}"
 )
 """A place after any verb, valid only after a move or in a first text."""
 _INSIDE = re.compile(rf"{YOU} (?:\w+ly )?\w+(?: back)? (?:inside|in|there|across)(?=[.,!]|$)")
 """Answer that the agent arrives where it meant to go."""
-_FALLS = re.compile(r"\bYou (?:fall|plunge|tumble|plummet) (?:through|down) (?:the|an?) ")
+_FALLS = re.compile(
+    r"\bYou (?:fall|plunge|tumble|plummet|drop) (?:through|down)(?: (?:the|an?) |[.!]|$)"
+)
 _LYING = re.compile(rf"{_YOU}(?:'re| are)? (?:a?wake|lie|lying|sit)\w*\b")
 _NO_ROOM = re.compile(
     rf"(?:(?:the|a|an|your|my) )?(?:(?:{'|'.join(sorted(CONDITIONS))}|\d\w*(?!-))\b"
@@ -154,8 +157,9 @@ _AS_YOU = re.compile(
 """Words before an arrival in a leading clause: *as you enter the granary, the door slams*."""
 _FIRST_WORDS = re.compile(
     r"You|I\b|I'|We|This|The current|Moved|Went|Trav|Telep|Walked|Returned|Enter|Arriv"
-    r"|(?:The|An?) [\w' -]{2,40} (?:you|me|us) "
 )
+_BROUGHT = re.compile(r"(?:The|An?) [\w' -]{2,40} (?:you|me|us) ")
+"""Beginning of a sentence in which something brings the agent: *the lift takes you*."""
 _FAILURE = re.compile(rf"\b{either('blocked')}\b", re.IGNORECASE)
 """Words of a short answer to a failed move."""
 _CLOSED = re.compile(
@@ -256,9 +260,7 @@ def _read_title(draft: Scene, titles: Iterable[Title], *, apart: bool) -> bool:
     return False
 
 
-def _read_sentences(
-    draft: Scene, sentences: Sequence[tuple[str, int]], *, titled: bool
-) -> bool:
+def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]], *, titled: bool) -> bool:
     """Read the place that the last possible sentence names; return False without one.
 
     In a text with a title, a sentence about a way into a place does not name it.
@@ -266,7 +268,7 @@ def _read_sentences(
     latest = [at for at, (sentence, _) in enumerate(sentences) if " are now " in sentence]
     for at in (*latest[-1:], *reversed(range(len(sentences)))):
         sentence, offset = sentences[at]
-        for found in _named_places(sentence):
+        for found in named_places(sentence):
             aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
             if aside and not has_any(sentence, (" now ", " suddenly ")):
                 continue  # on a chair, beside a table
@@ -311,8 +313,7 @@ def _read_leaving(draft: Scene, sentences: Sequence[tuple[str, int]]) -> bool:
 
 def _read_unnamed(draft: Scene, prose: str, sentences: Sequence[tuple[str, int]]) -> None:
     """Read a move whose text names no place: it may fail, reach its aim or lead anywhere."""
-    falls = " through " in prose or " down the " in prose
-    if falls and _FALLS.search(prose):
+    if has_any(prose, (" through", " down")) and _FALLS.search(prose):
         draft.lose_place()
         return
     aim = draft.destination if draft.is_move and sentences else ""
@@ -336,14 +337,15 @@ def _unremarked(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _named_places(sentence: str) -> tuple[re.Match[str], ...]:
+def named_places(sentence: str) -> tuple[re.Match[str], ...]:
     """Return the matches of the forms in which a sentence says where the agent is."""
-    if not has_any(sentence, (" you ", " we ")):
-        lead = None
-    else:
+    if has_any(sentence, (" you ", " we ", " me ", " us ")):
         lead = _AS_YOU.match(sentence) or _BEFORE_YOU.match(sentence)
+        brought = _BROUGHT.match(sentence) is not None
+    else:
+        lead, brought = None, False
     begin = lead.end() if lead is not None else 0
-    if not (begin or _FIRST_WORDS.match(sentence)):
+    if not (begin or brought or _FIRST_WORDS.match(sentence)):
         return ()
     words = word_set(sentence.lower())
     forms = [form for form, required in _FORMS if not required.isdisjoint(words)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from gym_memory.core.records import Step, Task
@@ -29,7 +29,7 @@ from gym_memory.extract.owning import CARRYING, HAVING
 from gym_memory.extract.places import read_place
 from gym_memory.extract.rewriting import MappedText
 from gym_memory.extract.scene import LOOKING, Scene
-from gym_memory.extract.sentences import read_sentence
+from gym_memory.extract.sentences import read_sentence, states_nothing
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, clean_name, is_readable
 
@@ -40,6 +40,34 @@ _MAX_WRITING_CHARS = 10_000
 _MAX_SENTENCE_CHARS = 1000
 _OPENERS = re.compile(r"\b(?:[Kk]eys?|keycards?|locks?|unlocks?)\b")
 """Words of a description that may say what opens what."""
+
+
+class _Page(NamedTuple):
+    """A text in plain lines, its layout, and its sentences of readable length with their starts."""
+
+    worded: MappedText
+    layout: Layout
+    sentences: tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=1024)
+def _page(text: str) -> _Page:
+    """Divide a text, whatever the facts before it."""
+    worded = normal(text)
+    layout = layout_of(worded.text)
+    spans = sentence_spans(layout.prose)
+    return _Page(
+        worded, layout, tuple([one for one in spans if len(one[0]) <= _MAX_SENTENCE_CHARS])
+    )
+
+
+def _reads_alike(text: str, other: str) -> bool:
+    """True if two texts of equal layout differ only in sentences that state nothing."""
+    one, two = _page(text[:_MAX_TEXT_CHARS]), _page(other[:_MAX_TEXT_CHARS])
+    if one.layout[:2] != two.layout[:2]:
+        return False
+    apart = set(one.sentences).symmetric_difference(two.sentences)
+    return all(states_nothing(sentence) for sentence, _ in apart)
 
 
 class PlainRules:
@@ -59,7 +87,7 @@ class PlainRules:
     general = True
     """True, since facts in a text do not show which game wrote it."""
 
-    @attributed
+    @partial(attributed, reads_alike=_reads_alike)
     def extract(self, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         """See :class:`~gym_memory.extract.Extractor`."""
         worded, layout, sentences = _page(step.text[:_MAX_TEXT_CHARS])
@@ -90,25 +118,6 @@ class PlainRules:
         if step.inventory:
             _read_inventory(draft, step.inventory)
         return worded.in_original(draft.extraction())
-
-
-class _Page(NamedTuple):
-    """A text in plain lines, its layout, and its sentences of readable length with their starts."""
-
-    worded: MappedText
-    layout: Layout
-    sentences: tuple[tuple[str, int], ...]
-
-
-@lru_cache(maxsize=1024)
-def _page(text: str) -> _Page:
-    """Divide a text, whatever the facts before it."""
-    worded = normal(text)
-    layout = layout_of(worded.text)
-    spans = sentence_spans(layout.prose)
-    return _Page(
-        worded, layout, tuple([one for one in spans if len(one[0]) <= _MAX_SENTENCE_CHARS])
-    )
 
 
 def _read_writing(draft: Scene, text: str, labels: Sequence[LabelItems]) -> None:

@@ -277,9 +277,10 @@ def _write_node(label: _Word, node: _Node, lines: list[_RecordLine]) -> None:
         for value in values:
             if isinstance(value, _Fields) and value.is_placed:
                 _write_attributes(label, value, lines)
-        values = [v for v in values if not (isinstance(v, _Fields) and v.is_placed)]
-        if not values:
+        others = [v for v in values if not (isinstance(v, _Fields) and v.is_placed)]
+        if values and not others:
             return
+        values = others
     if kind_of_label(label.text) == EXITS:
         values = [_exit(value) for value in values]
     words = [v.name if isinstance(v, _Fields) else v for v in values if not isinstance(v, list)]

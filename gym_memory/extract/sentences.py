@@ -13,14 +13,14 @@ from gym_memory.extract.effects import perform
 from gym_memory.extract.events import IMMATERIAL, SELVES, WATERS, Event, events_in
 from gym_memory.extract.forms import DOUBTFUL, FormMatch, forms_for
 from gym_memory.extract.notes.words import names_person, verb_forms
-from gym_memory.extract.places import MOVED
+from gym_memory.extract.places import MOVED, named_places
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import NAME, WITH_ARTICLE, place_name
 from gym_memory.extract.ways import WAYS, is_passable, ways_in
 from gym_memory.extract.wording import BY, LIE, ON_IN, phrases
 from gym_memory.graph.schema import direction_in, head_noun
 
-__all__ = ["read_sentence"]
+__all__ = ["read_sentence", "states_nothing"]
 
 _BEHIND = re.compile(
     rf"(?:ern|wards?)?(?: (?:{WAYS}|one))?,? (?:leads? )?to (?P<place>the {NAME})(?=,|;| and "
@@ -104,6 +104,12 @@ def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
                 break
     for event in () if done else events:
         perform(draft, event)
+
+
+def states_nothing(sentence: str) -> bool:
+    """True if a sentence names no way or place, has no form and reports no event."""
+    ways, clauses, events = _analyze(sentence)
+    return not (ways or events or any(clauses) or named_places(sentence))
 
 
 @lru_cache(maxsize=4096)

@@ -71,7 +71,7 @@ _REMARK = re.compile(
     r"|, (?:whose|who|that|which)(?:'s)? .*"
     r"| on the (?:floor|ground)| (?:on|over|around|about) (?:your|my) \w+$"
     r"| (?:just |right |directly )?(?:near|besides?|behind|below|beneath|above|against|around|by"
-    r"|next to|in front of|opposite|between)"
+    r"|next to|in front of|opposite|between|amid(?:st)?|among(?:st)?)"
     r" (?:the|an?|your|you|his|her|its|their|it|him|me)\b.*"
     r"| (?:bound|tied|half[- ]\w+|[a-z]{2,}(?!e)[a-z]ed|drawn|driven|written|woven|sewn|torn|hewn"
     r"|strung|slung|sunk|hidden) (?:up )?"

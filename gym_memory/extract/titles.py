@@ -82,7 +82,7 @@ _AFTER_HEAD = re.compile(
     r" (?:of|in|on|at|along|by|near|to|between|above|below|under|behind|beside|outside|beyond) "
 )
 """Preposition after the head noun of a title."""
-_VERB = re.compile(rf"\b(?:is|are|was|were|has|have|you|your|{LEADS})\b", re.IGNORECASE)
+_VERB = re.compile(rf"\b(?:is|are|am|was|were|has|have|you|your|{LEADS})\b", re.IGNORECASE)
 """Words by which a line with a full stop is a sentence."""
 _MAX_TITLE_CHARS = 100
 _MAX_TITLE_WORDS = 10
@@ -104,7 +104,7 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
     framed = _FRAME.fullmatch(words) if words[:1] in _FRAME_MARKS else None
     if framed is not None:
-        if words[0] == "[" and sum(one.group().lstrip()[:1] == "[" for one in lines) > 1:
+        if words[0] == "[" and sum(map(_in_brackets, lines)) > 1:
             return None  # buttons: [Back] and [Buy Now]
         name = framed["name"]
         plain = words[0] not in "[*_" or all(map(_TITLE_WORD.match, name.split()))
@@ -134,16 +134,22 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
     named = all(map(_TITLE_WORD.match, bare["name"].split()))
     heads_exits = at == 0 and "xits" in lines[0].string and _VERB.search(words) is None
-    if not (named or (described and (heads_exits or _is_heading(words)))):
+    phrase = _PHRASE_START.match(words) is not None and _names_room(words)  # In the sitting room
+    if not (named or phrase or (described and (heads_exits or _is_heading(words)))):
         return None
     first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
     heads = at == 0 or (at == 1 and _NO_PLACE.fullmatch(lines[0].group().strip()) is not None)
-    apart = named and heads and not follows and _DESCRIPTION.match(below) is not None
+    apart = (named or phrase) and heads and not follows and _DESCRIPTION.match(below) is not None
     if not (sure or described or first):
         return None
     remark = bare["remark"] or ""
     remark = "" if STATE_OF_PLACE.fullmatch(remark) else remark
     return Title(bare["name"], start, sure, described, apart, remark)
+
+
+def _in_brackets(line: re.Match[str]) -> bool:
+    words = line.group().strip()
+    return words[:1] == "[" and _FRAME.fullmatch(words) is not None
 
 
 def _may_stop(name: str, text: str, *, follows: bool) -> bool:

@@ -21,12 +21,14 @@ _WAY = re.compile(
     r"(?!-[a-z]*ern|-(?!north|south|east|west)| of\b"
     r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
-    r"|twist(?:s|ing)|dips?|bends?|curves?|spirals?|stairs?|staircase|stairway|steps|ladder|ramp|path|passage|scramble|slide"
-    r"|chute|(?<!long )ways?|exits?|or|and)|,)(?: steeply| sharply| back| off| out| also| is){0,3} \(?"
+    r"|twist(?:s|ing)|dips?|bends?|curves?|spirals?|stairs?|staircase|stairway|steps|ladder|ramp"
+    r"|path|passage|scramble|slide|chute|(?<!long )ways?|exits?|or|and)|,)"
+    r"(?: steeply| sharply| back| off| out| also| is){0,3} \(?"
     r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b"
     r"| (?:one|each|either|both|the \w+) (?:sides?|middle|cent(?:er|re)|walls?|face|front|back)\b)"
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
-    r"(?P<falls>descends?|ascends?)\b"
+    r"(?P<falls>descends?|ascends?)\b",
+    re.ASCII,
 )
 _PASSABLE = word_group("ways") | word_group("leading")
 """Nouns and verbs of which a text has one if it tells of a way."""
@@ -51,14 +53,15 @@ _BARRING = (
     *("prevents", "boarded", "rubble", "locked", "collapsed", "once", "might", "would", "could"),
     *("if", "wall"),
 )
-BARRED = re.compile(rf"\b(?:{'|'.join(_BARRING)}|too \w+ (?:to|for))\b")
+BARRED = re.compile(rf"\b(?:{'|'.join(_BARRING)}|too \w+ (?:to|for))\b", re.ASCII)
 """Words in a clause by which its directions are not exits."""
 _BARRING_WORDS = word_set(" ".join((*_BARRING, "too")))
 """Words of which a barred clause has one, for a fast test."""
 _BETWEEN_CLAUSES = re.compile(
     r";|,? \b(?:but|except)\b|, (?:although|though|where|which|while|revealing|exposing)\b"
     r"|,? and (?=there (?:is|are) )|, and (?=(?:the|an?|another) )"
-    r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)"
+    r"| that (?=is (?:too|blocked|barred|sealed|locked|boarded)\b)",
+    re.ASCII,
 )
 _RELATIVES = (", which ", ", where ")
 """Beginnings of clauses that must have a word for a way of their own."""
