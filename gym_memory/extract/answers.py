@@ -387,9 +387,12 @@ def learn_word(draft: Scene) -> None:
              and m.triple.object in states and m.start >= 0}  # fmt: skip
     if len(found) != 1:
         return
-    thing = meant(draft, found.pop(), anywhere=True)
+    name = found.pop()
+    thing = meant(draft, name, anywhere=True)
     if thing == word:  # the text calls it by fewer words
         return
+    for fact in [fact for fact in draft.mentions if fact.subject == name != thing]:
+        draft.rename(fact, thing)
     place = draft.graph.value(word, "location")
     if place is not None and place.object == INVENTORY:
         draft.add(thing, "is in", INVENTORY)

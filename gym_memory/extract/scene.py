@@ -308,7 +308,7 @@ class Scene(Draft):
             name = meant(self, name, anywhere=True)
         here = self.moved.get(name)
         if here is not None and here.object == self.room != "" and here in self.mentions:
-            self._rename(here, another(name))
+            self.rename(here, another(name))
         if name != phrase.name:
             phrase = phrase._replace(name=name)
         self.place(phrase, "is in", INVENTORY)
@@ -342,9 +342,9 @@ class Scene(Draft):
             second = another(name)
             shown = self.moved.get(second)
             if name not in names and shown is not None and not self.graph.knows(second):
-                self._rename(shown, name)
+                self.rename(shown, name)
 
-    def _rename(self, fact: Triple, name: str) -> None:
+    def rename(self, fact: Triple, name: str) -> None:
         """Replace the subject of a fact of this text, and keep its evidence."""
         span = self.mentions.pop(fact)[1:]
         offset, self.offset = self.offset, 0  # the span is one of the whole text
