@@ -137,6 +137,17 @@ def batteries() -> Table:
     return ["battery", "half", "texts", "recall", "precision", "exact"], 2, rows
 
 
+def things() -> Table:
+    """Return how many named things of stories have a place; see jericho/things.py."""
+    kept = [row for row in _read("jericho/things.json") if row["named"]]
+    named = sum(row["named"] for row in kept)
+    rows = [
+        [reader, str(len(kept)), f"{named:,}", f"{sum(row[key] for row in kept) / named:.2f}"]
+        for reader, key in (("before", "before"), ("now", "placed"))
+    ]
+    return ["reader", "stories", "things named", "placed"], 1, rows
+
+
 def state_truth() -> Table:
     """Return the share of live facts that the engines confirm; see state_truth/run.py."""
     table = json.loads((HERE / "state_truth/table.json").read_text("utf-8"))
@@ -542,6 +553,7 @@ PAGES: dict[str, dict[str, Callable[[], Table]]] = {
     },
     "plain-reader": {
         "batteries": batteries,
+        "things": things,
         "bytesized": bytesized,
         "reader": reader,
         "readers": readers,

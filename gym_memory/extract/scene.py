@@ -41,7 +41,9 @@ _MIN_EXITS_BY_SENTENCES = 3
 RELATIVE = "is seen"
 """Relation of a thing to its place relative to the agent, which holds until the next action."""
 _SEEN_BEFORE = Pattern(None, RELATIVE, None)
-LOOKING = re.compile(r"(?:look (?:at|in|into|inside|through)|examine|inspect|search|read|x) ", re.IGNORECASE)
+LOOKING = re.compile(
+    r"(?:look (?:at|in|into|inside|through)|examine|inspect|search|read|x) ", re.IGNORECASE
+)
 _SECOND_PERSON = re.compile(r"(?:> ?)?(?:you|i) (?=[a-z])", re.IGNORECASE)
 """Beginning of an action that is a sentence."""
 _BEFORE_AIM = re.compile(rf"{LOOKING.pattern}|(?:ask|beg) .+ for ", re.IGNORECASE)
@@ -126,8 +128,11 @@ class Scene(Draft):
                 next(reversed([f.subject for f in self.contents(INVENTORY)]), "") if handed else ""
             )
         clarified = _CLARIFIED.match(self._text) if "(" in self._text[:2] else None
-        if clarified is not None and self.graph.knows(clean_name(clarified["thing"])):
-            return clean_name(clarified["thing"])
+        said = meant(self, clean_name(clarified["thing"])) if clarified is not None else ""
+        if said and self.graph.knows(said):
+            return said
+        if event.thing.text.lower() in ("all", "everything"):
+            return ""
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried, typed=True)
 
@@ -336,8 +341,16 @@ class Scene(Draft):
             self.mentions.pop(Triple(subject, relation, obj), None)
 
     def keep_only(self, holder: str, names: Collection[str], *, by: str = "text") -> None:
-        """See :class:`Draft`; a thing missing from the inventory may be the one seen here."""
+        """See :class:`Draft`; a thing missing from the inventory may be the one seen here.
+
+        What this text said before, *you find a coin*, ends too.
+        """
         super().keep_only(holder, names, by=by)
+        for fact, span in tuple(self.mentions.items()):
+            before = fact.relation == "is in" and fact.object == holder and span.start < self.offset
+            if before and fact.subject not in names:
+                self.mentions.pop(fact)
+                self.moved.pop(fact.subject, None)
         for name in self.held if holder == INVENTORY and self._has_second else ():
             second = another(name)
             shown = self.moved.get(second)
