@@ -6,9 +6,9 @@
 
 *sentences* has 300 sentences in ten categories, *styles* 300 texts in fifteen styles of games, one
 half of each untouched, and *kinds* 300 texts in ten styles, of which 60 are untouched. *second
-author* has 160 texts by another author, who did not know the reader, half of them untouched. A line of a
-table has a category, the action, the known facts, the text (``\\n`` a line break, ``\\e`` an escape
-character), and its facts; ``-`` before a fact says that it must end. *Recall* is the share of
+author* has 160 texts by another author, who did not know the reader, half of them untouched. A line
+of a table has a category, the action, the known facts, the text (``\\n`` a line break, ``\\e`` an
+escape character), and its facts; ``-`` before a fact says that it ends. *Recall* is the share of
 expected facts that hold after the text, *precision* the share of the facts read that are expected,
 *exact* the share of texts with both. Statements of a letter or a speaker do not count.
 """
