@@ -17,7 +17,7 @@ from gym_memory.extract.placing import find_things, put_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, COMPASS, LOCATED, NAME, SEEMING
 from gym_memory.extract.ways import is_passable, ways_in
-from gym_memory.extract.wording import LIE, POSED, SEE, STOP, THINGS
+from gym_memory.extract.wording import LIE, POSED, SEE, STOP, THINGS, either, word_group
 from gym_memory.graph.schema import clean_name, head_noun
 
 __all__ = ["PRESENCE", "read_shown"]
@@ -26,71 +26,58 @@ _LEAD = r"(?:[A-Z][^.!?:;]{3,100}?(?:, (?:and )?| and ))?"
 """A clause or phrase before the one with the thing: *as the door closes, ...*."""
 _INDEFINITE = rf"(?P<items>(?:[Aa]n?|[Ss]ome|[Ss]everal|[Tt]wo|[Tt]hree|another) {NAME})"
 _ASIDE = r"(?:, [^.!?:;]{3,90}?,)?"
-_ON_ITS_OWN = (
-    rf"(?:(?:is|are|has been|have been) (?:\w+ly )?(?:{POSED}|\w+(?:ed|en|ewn|uck|ung|ing))|{LIE}"
-    r"|sticks?|dangles?|protrudes?|juts?|floats?|(?:has|have) come to rest|gathers? dust)"
-)
-_LEAVING = ("left", "dropped", "discarded", "abandoned", "forgot", "forgotten", "lost")
+_PARTICIPLE = r"\w+(?:ed|ing|en|uck|ung|unk|ught|own|orn|eft|id)"
 _LEFT_BEHIND = re.compile(
     r"(?:Some(?:one|body)|Some [\w' -]{1,30}?) (?:has |have |had |must have )?(?:\w+ly )?"
-    rf"(?:{'|'.join(_LEAVING)}) "
-    rf"(?:(?P<own>their|his|her) )?(?P<items>{THINGS}){STOP}"
+    rf"{either('leaving')} (?:(?P<own>their|his|her) )?(?P<items>{THINGS}){STOP}"
 )
-_SHOWN_AFTER = re.compile(
-    r"(?:[A-Z]\w+(?:ed|ing|en|uck|ung|unk|ught|own|orn|eft|id)|Half|Off|Over|Up|Down|Out|Deep|High|Amid(?:st)?|Among(?:st)?"
-    r"|Beside|Behind|Beneath|Atop|Against|Near)\b"
-    rf"[^.!?:;]{{2,100}}?,? (?:is|are|{LIE}) "
+"""*Someone has left a hat on the chair.*"""
+_INVERTED = re.compile(
+    rf"(?:[A-Z]{_PARTICIPLE}|Half|Off|Over|Up|Down|Out|Deep|High|Amid(?:st)?|Among(?:st)?|Beside"
+    rf"|Behind|Beneath|Atop|Against|Near)\b[^.!?:;]{{2,100}}?,? (?:is|are|{LIE}) "
     rf"(?P<items>(?:what \w+ (?:like|to be) )?{ARTICLE} {THINGS}){STOP}"
 )
-_SHOWN_WORDS = frozenset(
-    ("is", "are", "lie", "lies", "lay", "hangs", "hang", "stands", "sits", "rests")
+"""*Stuck in the sand, handle down, is a spade.*"""
+_STAYS = re.compile(
+    rf"(?:(?:Although|While|As|Despite) [^.!?:;]{{3,90}}?, )?{_INDEFINITE}{_ASIDE} "
+    rf"(?:(?:is|are|has been|have been) (?:\w+ly )?(?:{POSED}|{_PARTICIPLE})|{LIE}"
+    rf"|{either('staying')})\b[^.!?]*{STOP}"
 )
-_SETTLED = re.compile(
-    rf"(?:(?:Although|While|As|Despite) [^.!?:;]{{3,90}}?, )?{_INDEFINITE}{_ASIDE} {_ON_ITS_OWN}\b"
+"""*A dagger, rusty but sharp, is driven into the post.*"""
+_FALLS_OUT = re.compile(
+    rf"{_LEAD}{_INDEFINITE} {either('falls_out')} (?:out|down|from|off|onto|to|at|free|loose)\b"
     rf"[^.!?]*{STOP}"
 )
-_SETTLED_WORDS = _SHOWN_WORDS | {"been", "come", "gathers", "sticks", "dangles", "protrudes"}
-_SETTLED_WORDS |= {"juts", "floats"}
-_FALLING: tuple[str, ...] = (
-    "falls",
-    "drops",
-    "tumbles",
-    "rolls",
-    "slips",
-    "slides",
-    "pops",
-    "spills",
-    "flutters",
-)
-_FALLING += tuple(verb.removesuffix("s") for verb in _FALLING)
-_FALLS_OUT = re.compile(
-    rf"{_LEAD}{_INDEFINITE} (?:{'|'.join(_FALLING)}) "
-    rf"(?:out|down|from|off|onto|to|at|free|loose)\b[^.!?]*{STOP}"
-)
+"""*You shake the coat and a button drops out.*"""
 _FOUND_AFTER = re.compile(
     rf"[A-Z](?:(?! you )[^.!?:;]){{3,100}}?,? (?:and |but )?(?:you|I) (?:\w+ly )?"
-    rf"(?:can )?(?:also |just )?{SEE} "
-    rf"(?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?){STOP}"
+    rf"(?:can )?(?:also |just )?{SEE} (?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?){STOP}"
 )
+"""*As the dust settles, you notice a key.*"""
 _REMAINS = re.compile(
     rf"(?:{_LEAD}(?:[Oo]nly |but )?{_INDEFINITE} (?:remains?|is (?:all that|left))\b[^.!?]*"
     rf"|.{{0,80}}\b[Aa]ll that (?:is left|remains)\b[^.!?]*? is (?P<rest>an? {THINGS})){STOP}"
 )
-
-_INDEFINITE_WORDS = frozenset(("a", "an", "some", "several", "two", "three", "another"))
-_INDEFINITE_WORDS |= {"although", "while", "as", "despite"}
+"""*All that is left of the snowman is a carrot.*"""
 _FirstWords = tuple[frozenset[str] | Literal["general", "name"], ...]
+_INDEFINITE_WORDS = frozenset(("a", "an", "some", "several", "two", "three", "another"))
 _ANY: _FirstWords = ("general", "name", frozenset(("you", "i", "we", "your", "my")))
+_LIE_WORDS = frozenset(
+    ("is", "are", "lie", "lies", "lay", "hangs", "hang", "stands", "sits", "rests")
+)
 PRESENCE: tuple[tuple[re.Pattern[str], frozenset[str], _FirstWords], ...] = (
-    (_LEFT_BEHIND, frozenset(_LEAVING), (frozenset(("some", "someone", "somebody")),)),
-    (_SHOWN_AFTER, _SHOWN_WORDS, ("name",)),
-    (_SETTLED, _SETTLED_WORDS, (_INDEFINITE_WORDS,)),
-    (_FALLS_OUT, frozenset(_FALLING), _ANY),
+    (_LEFT_BEHIND, word_group("leaving"), (frozenset(("some", "someone", "somebody")),)),
+    (_INVERTED, _LIE_WORDS, ("name",)),
+    (
+        _STAYS,
+        _LIE_WORDS | {"been"} | frozenset(letter_words(either("staying"), least=3)),
+        (_INDEFINITE_WORDS | {"although", "while", "as", "despite"},),
+    ),
+    (_FALLS_OUT, word_group("falls_out"), _ANY),
     (_FOUND_AFTER, frozenset(letter_words(SEE, least=3)), ("general", "name")),
     (_REMAINS, frozenset(("remain", "remains", "left")), _ANY),
 )
 """Forms, each with words of which a sentence has one, and the first words it may have."""
-
 _IN_A_DIRECTION = re.compile(
     rf"\b(?:to|in) (?:the|your) (?:far )?(?:{COMPASS})\b|\b(?:{COMPASS})(?:ward)? of\b"
 )
@@ -107,21 +94,19 @@ _NO_THING = re.compile(
 
 def read_shown(draft: Scene, found: re.Match[str]) -> bool:
     """Put the things of a form here; return False if it names none that can lie here."""
-    groups = found.groupdict()
-    group = "rest" if groups.get("rest") else "items"
-    text, start = found[group], found.start(group)
-    seeming = SEEMING.match(text)
-    begin = seeming.end() if seeming is not None else 0
-    bare = groups.get("own") is not None
-    sentence = found.group().lower()
+    sentence, groups = found.group().lower(), found.groupdict()
     elsewhere = is_elsewhere(sentence) or _IN_A_DIRECTION.search(sentence) is not None
     if elsewhere or ways_in(sentence, word_set(sentence)):
         return False
+    group, bare = "rest" if groups.get("rest") else "items", groups.get("own") is not None
+    text, start = found[group], found.start(group)
     located = LOCATED.fullmatch(text)
     if located is not None:
         place = meant(draft, clean_name(located["place"]))
         put_in(draft, located["things"], start, located["where"], place, bare=bare)
         return True
+    seeming = SEEMING.match(text)
+    begin = seeming.end() if seeming is not None else 0
     named = find_things(draft, text[begin:], start + begin, bare=bare)
     things = [phrase for phrase in named if _is_thing(phrase)]
     for phrase in things:
