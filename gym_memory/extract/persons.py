@@ -23,31 +23,22 @@ from gym_memory.extract.wording import BE, BY, HERE, LEADS, POSED, STOP, THINGS,
 from gym_memory.graph.schema import DIRECTIONS, clean_name, head_noun
 
 __all__ = ["ACTS", "BEARS", "BUSY", "BUSY_WORDS", "CALLED_HERE", "COMES", "GOES", "IN_HAND", "OWNS"]
-__all__ += ["SUBSTANCES"]
-__all__ += [
-    "add_held",
-    "is_elsewhere",
-    "read_acting",
-    "read_arrival",
-    "read_aside",
-    "read_bearer",
-    "read_busy",
-]
-__all__ += ["read_departure", "read_named"]
+__all__ += ["PROPER_NAME", "SUBSTANCES", "add_held", "is_elsewhere", "read_acting", "read_arrival"]
+__all__ += ["read_aside", "read_bearer", "read_busy", "read_departure", "read_named"]
 
 _NO_PROPER_NAME = rf"{either('no_proper_names')}\b"
 """Capitalised words that begin no proper name: articles, pronouns, quantities."""
-_PROPER_NAME = rf"(?!{_NO_PROPER_NAME})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+"
-_PROPER_NAME += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}(?: the [a-z-]+)?"
+PROPER_NAME = rf"(?!{_NO_PROPER_NAME})(?:(?:Mr|Mrs|Ms|Dr|St)\. )?[A-Z][\w'-]+"
+PROPER_NAME += r"(?: (?:(?:of|the|de|van) )?[A-Z][\w'-]+){0,3}(?: the [a-z-]+)?"
 """A proper name, which has no article: *Miss Marsh*."""
 CALLED_HERE = re.compile(
-    rf"(?P<names>{_PROPER_NAME}(?:(?:, {_PROPER_NAME})*,? and {_PROPER_NAME})?) "
+    rf"(?P<names>{PROPER_NAME}(?:(?:, {PROPER_NAME})*,? and {PROPER_NAME})?) "
     rf"(?:{BE}(?: \w+ing)?(?: {POSED})?|(?:stand|sit|wait|sleep|lean|kneel)s?|stood|sat|knelt)"
     rf"(?: now)? (?:{HERE}\b(?P<aside>(?:,(?! and\b)| (?=\w+ing\b))[^.!?]*)?"
     rf"|{BY} (?:{ARTICLE}|his|her|its|their) {NAME}){STOP}"
 )
 BUSY = re.compile(
-    rf"(?P<people>(?i:an?|the|some|two|three|several|your|my|\d+) {THINGS}|{_PROPER_NAME}) "
+    rf"(?P<people>(?i:an?|the|some|two|three|several|your|my|\d+) {THINGS}|{PROPER_NAME}) "
     r"(?:(?P<bars>(?:is|are) blocking (?:the|this|all)|(?:(?:is|are) blocking|blocks?) your)\b"
     r"|(?:is|are|sits?|sat|stands?|stood|lies|lay|kneels?|knelt) (?:\w+ly )?(?!com|go|leav|miss"
     r"|approach|noth|any|every|some)\w{2,}ing\b"
@@ -69,7 +60,7 @@ _ELSEWHERE = re.compile(
 _ORIGIN = rf"(?:the )?(?:{'|'.join(DIRECTIONS)}|above|below|outside)"
 _WHILE = r"(?:,? \w+ing\b[^.!?]*)?"
 COMES = re.compile(
-    rf"(?:(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
+    rf"(?:(?P<who>{PROPER_NAME}|{ARTICLE} {NAME}) \w+(?:s|ed)"
     rf" (?:(?:in|up|over|down|back) )+from {_ORIGIN}"
     rf"|(?P<new>An? (?:[\w'-]+ ){{0,2}}?[\w'-]+) (?!leads?|hangs)\w+(?:s|ed)"
     rf" (?:(?:\w+ )?from (?:behind |under |beneath |among )?(?:the|an?|some) {NAME}|into view|in"
@@ -77,7 +68,7 @@ COMES = re.compile(
 )
 """A person or a new thing that comes: *Old Tom hobbles in from the south*."""
 GOES = re.compile(
-    rf"(?P<who>{_PROPER_NAME}|{ARTICLE} {NAME}) (?!{LEADS})\w+(?:s|ed)"
+    rf"(?P<who>{PROPER_NAME}|{ARTICLE} {NAME}) (?!{LEADS})\w+(?:s|ed)"
     rf" (?P<away>(?:off|away|out|back)\b)?(?: ?(?:to|towards?)(?: the)? )? ?"
     rf"(?P<way>{'|'.join(DIRECTIONS)})?{STOP}"
 )
@@ -90,7 +81,7 @@ _BETWEEN_NAMES = re.compile(r",? and |, ")
 OWNS = re.compile(rf"(?P<place>[\w-]+) (?:has|have|holds?) (?P<items>{ARTICLE} {THINGS}){STOP}")
 """A person without an article who holds a thing: *innkeeper has a key*."""
 BEARS = re.compile(
-    rf"(?P<place>{_PROPER_NAME}|{ARTICLE} {NAME}) (?P<how>has|holds|carries|wears|wields"
+    rf"(?P<place>{PROPER_NAME}|{ARTICLE} {NAME}) (?P<how>has|holds|carries|wears|wields"
     rf"|(?:is|are)(?: \w+ly)?(?: now)? (?:holding|carrying|wearing|wielding)) "
     rf"(?P<items>{ARTICLE} {THINGS}){STOP}"
 )

@@ -12,7 +12,8 @@ from gym_memory.core.text import letter_words, word_set
 from gym_memory.extract.events import INTANGIBLE
 from gym_memory.extract.known import meant
 from gym_memory.extract.notes.words import ROOM, Phrase, kind_of_noun
-from gym_memory.extract.persons import is_elsewhere
+from gym_memory.extract.openings import REVEALING
+from gym_memory.extract.persons import PROPER_NAME, is_elsewhere
 from gym_memory.extract.placing import find_things, put_in
 from gym_memory.extract.scene import Scene
 from gym_memory.extract.things import ARTICLE, COMPASS, LOCATED, NAME, SEEMING
@@ -35,7 +36,7 @@ _LEFT_BEHIND = re.compile(
 _INVERTED = re.compile(
     rf"(?:[A-Z]{_PARTICIPLE}|Half|Off|Over|Up|Down|Out|Deep|High|Amid(?:st)?|Among(?:st)?|Beside"
     rf"|Behind|Beneath|Atop|Against|Near)\b[^.!?:;]{{2,100}}?,? (?:is|are|{LIE}) "
-    rf"(?P<items>(?:what \w+ (?:like|to be) )?{ARTICLE} {THINGS}){STOP}"
+    rf"(?P<items>(?:what \w+ (?:like|to be) )?{ARTICLE} {THINGS}|{PROPER_NAME}){STOP}"
 )
 """*Stuck in the sand, handle down, is a spade.*"""
 _STAYS = re.compile(
@@ -54,6 +55,11 @@ _FOUND_AFTER = re.compile(
     rf"(?:can )?(?:also |just )?{SEE} (?P<items>{ARTICLE} (?:(?! you )[^.!?:;\n])+?){STOP}"
 )
 """*As the dust settles, you notice a key.*"""
+_REVEALED = re.compile(
+    rf"[A-Z][^.!?:;]{{3,100}}?, (?:{'|'.join(sorted(REVEALING))}) "
+    rf"(?P<items>{ARTICLE} {THINGS}){STOP}"
+)
+"""*The heap collapses, revealing a bell.*"""
 _REMAINS = re.compile(
     rf"(?:{_LEAD}(?:[Oo]nly |but )?{_INDEFINITE} (?:remains?|is (?:all that|left))\b[^.!?]*"
     rf"|.{{0,80}}\b[Aa]ll that (?:is left|remains)\b[^.!?]*? is (?P<rest>an? {THINGS})){STOP}"
@@ -75,6 +81,7 @@ PRESENCE: tuple[tuple[re.Pattern[str], frozenset[str], _FirstWords], ...] = (
     ),
     (_FALLS_OUT, word_group("falls_out"), _ANY),
     (_FOUND_AFTER, frozenset(letter_words(SEE, least=3)), ("general", "name")),
+    (_REVEALED, REVEALING, _ANY),
     (_REMAINS, frozenset(("remain", "remains", "left")), _ANY),
 )
 """Forms, each with words of which a sentence has one, and the first words it may have."""
@@ -82,6 +89,8 @@ _IN_A_DIRECTION = re.compile(
     rf"\b(?:to|in) (?:the|your) (?:far )?(?:{COMPASS})\b|\b(?:{COMPASS})(?:ward)? of\b"
 )
 """Words by which what a sentence shows may be in another place."""
+_MOVABLE_WAYS = ("ladder", "door", "gate", "window")
+"""Ways that are things, too."""
 _NO_THING = re.compile(
     rf"^(?:of|in|on|at|by|to)\b|\b(?:has|have|had|been|is|are|was|were)\b|\w(?:ly|{COMPASS})$"
     r"|^(?:top|bottom|foot|end|edge|side|cent(?:re|er)|middle|entrance|view) of "
@@ -95,11 +104,12 @@ _NO_THING = re.compile(
 def read_shown(draft: Scene, found: re.Match[str]) -> bool:
     """Put the things of a form here; return False if it names none that can lie here."""
     sentence, groups = found.group().lower(), found.groupdict()
-    elsewhere = is_elsewhere(sentence) or _IN_A_DIRECTION.search(sentence) is not None
-    if elsewhere or ways_in(sentence, word_set(sentence)):
-        return False
     group, bare = "rest" if groups.get("rest") else "items", groups.get("own") is not None
     text, start = found[group], found.start(group)
+    elsewhere = is_elsewhere(sentence[start - found.start() :])
+    elsewhere = elsewhere or _IN_A_DIRECTION.search(sentence) is not None
+    if elsewhere or ways_in(sentence, word_set(sentence)):
+        return False
     located = LOCATED.fullmatch(text)
     if located is not None:
         place = meant(draft, clean_name(located["place"]))
@@ -107,6 +117,7 @@ def read_shown(draft: Scene, found: re.Match[str]) -> bool:
         return True
     seeming = SEEMING.match(text)
     begin = seeming.end() if seeming is not None else 0
+    bare = bare or text[:1].isupper()
     named = find_things(draft, text[begin:], start + begin, bare=bare)
     things = [phrase for phrase in named if _is_thing(phrase)]
     for phrase in things:
@@ -117,6 +128,7 @@ def read_shown(draft: Scene, found: re.Match[str]) -> bool:
 def _is_thing(phrase: Phrase) -> bool:
     """True if a name means a thing that can lie here, and is not cut out of a clause."""
     noun = head_noun(clean_name(phrase.name))
-    if noun in INTANGIBLE or is_passable(noun) or kind_of_noun(phrase.name) == ROOM:
+    passable = is_passable(noun) and noun not in _MOVABLE_WAYS
+    if noun in INTANGIBLE or passable or kind_of_noun(phrase.name) == ROOM:
         return False
     return not _NO_THING.search(phrase.name)

@@ -129,9 +129,10 @@ class Scene(Draft):
             )
         clarified = _CLARIFIED.match(self._text) if "(" in self._text[:2] else None
         said = meant(self, clean_name(clarified["thing"])) if clarified is not None else ""
-        if said and self.graph.knows(said):
+        several = event.thing.text.lower() in ("all", "everything")
+        if said and (several or self.graph.knows(said)):
             return said
-        if event.thing.text.lower() in ("all", "everything"):
+        if several:
             return ""
         carried = True if "drop" in event.kinds else False if "take" in event.kinds else None
         return meant(self, clean_name(event.thing.text), carried=carried, typed=True)
