@@ -496,16 +496,15 @@ def _xml_lines(text: str) -> list[_RecordLine]:
         words = (found["text"] or "").strip()
         if found["text"] is None and not found["close"]:
             tag = _at(found["tag"], found.start("tag"))
-            given = {
-                a["key"]: _at(a["value"], found.start("more") + a.start("value"))
-                for a in _ATTRIBUTE.finditer(found["more"])
-            }
+            attributes = {a["key"]: a for a in _ATTRIBUTE.finditer(found["more"])}
+            more = found.start("more")
+            given = {key: _at(a["value"], more + a.start("value")) for key, a in attributes.items()}
             way, state = _first(given, _EXIT_KEYS), _first(given, _STATUS_KEYS)
             label = _tag_label(tag, opened) if way is None else way
-            for a in _ATTRIBUTE.finditer(found["more"]):
-                if a["value"].isdecimal() and a["key"] not in _NUMBERED_KEYS:
-                    key = _at(a["key"], found.start("more") + a.start("key"))
-                    lines.append(_RecordLine(key, [given.pop(a["key"])]))
+            for key, a in attributes.items():
+                if a["value"].isdecimal() and key not in _NUMBERED_KEYS:
+                    counter = _at(key, more + a.start("key"))
+                    lines.append(_RecordLine(counter, [given.pop(key)]))
             named = [word for word in given.values() if word not in (way, state)]
             if named:
                 lines.append(_RecordLine(label, named[:1]))

@@ -99,6 +99,7 @@ def test_step_changes_these_facts(known: str, action: str, text: str, facts: str
         ("<p>You are carrying:</p><ul><li>a file</li><li>a cork</li></ul>",
          "file|is in|inventory; cork|is in|inventory"),
         ('<view turn="6"><location>Mill</location></view>', "turn|is|6; you|is in|mill"),
+        ('<view turn="6" turn="7"><location>Mill</location></view>', "turn|is|7; you|is in|mill"),
         ("30H 12M 90V >", "h|is|30; m|is|12; v|is|90"),
         ("<30/40hp 9/9sp>", "hp|is|30/40; sp|is|9/9"),
         ("Observation Room\nStars wheel past.", "you|is in|observation room"),
