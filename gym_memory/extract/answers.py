@@ -201,9 +201,9 @@ def read_answer(draft: Scene, text: str, prose: str) -> None:
 
 def _is_told_otherwise(draft: Scene, event: Event) -> bool:
     """True if the text itself says what is taken, by another word, or where a thing lands."""
-    place = draft.moved.get(draft.handled)
-    if not (_LANDING.isdisjoint(event.kinds) or event.holder.text or place is None):
-        return place.object != draft.room  # you drop the coin into the well
+    landed = draft.moved.get(draft.handled)
+    if landed is not None and not event.holder.text and not _LANDING.isdisjoint(event.kinds):
+        return landed.object != draft.room  # you drop the coin into the well
     if draft.graph.knows(draft.handled) or _GAINING.isdisjoint(event.kinds):
         return False
     return any(place.object == INVENTORY for place in draft.moved.values())

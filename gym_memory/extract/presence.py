@@ -117,8 +117,7 @@ def read_shown(draft: Scene, found: re.Match[str]) -> bool:
         return True
     seeming = SEEMING.match(text)
     begin = seeming.end() if seeming is not None else 0
-    bare = bare or text[:1].isupper()
-    named = find_things(draft, text[begin:], start + begin, bare=bare)
+    named = find_things(draft, text[begin:], start + begin, bare=bare or text[:1].isupper())
     things = [phrase for phrase in named if _is_thing(phrase)]
     for phrase in things:
         draft.put(phrase)

@@ -172,8 +172,8 @@ class Scene(Draft):
     def _subject_before(self) -> str:
         """Return the first known thing in the sentence before this one; empty for none."""
         before = self.text[: max(self.offset, 0)].rstrip()
-        begin = max(before.rfind(stop, 0, -1) for stop in (". ", "! ", "\n")) if before else 0
-        for found in _DEFINITE.finditer(before, max(begin, 0)):
+        begin = max(0, *(before.rfind(stop, 0, -1) for stop in (". ", "! ", "\n")))
+        for found in _DEFINITE.finditer(before, begin):
             words = found[1].split()
             for end in range(len(words), 0, -1):
                 name = " ".join(words[:end])
@@ -347,9 +347,9 @@ class Scene(Draft):
         What this text said before, *you find a coin*, ends too.
         """
         super().keep_only(holder, names, by=by)
-        for fact, span in tuple(self.mentions.items()):
-            before = fact.relation == "is in" and fact.object == holder and span.start < self.offset
-            if before and fact.subject not in names:
+        for fact, mention in tuple(self.mentions.items()):
+            inside = fact.relation == "is in" and fact.object == holder
+            if inside and mention.start < self.offset and fact.subject not in names:
                 self.mentions.pop(fact)
                 self.moved.pop(fact.subject, None)
         for name in self.held if holder == INVENTORY and self._has_second else ():
