@@ -21,10 +21,11 @@ _HTML = (
     r"/?(?:a|b|big|br|center|code|dd|div|dl|dt|em|font|h[1-6]|hr|i|img|kbd|li|mark|ol|p|pre|q|s|small"
     r"|span|strong|sub|sup|table|tbody|td|th|thead|tr|tt|u|ul)(?=[ />])"
 )
-_TAG = re.compile(
-    rf"(?:<{_HTML}[^<>]*>\s*)*<(?P<item>li|tr|dt)\b[^<>]*>|<(?P<tag>{_HTML})[^<>]*>", re.IGNORECASE
-)
-"""A tag, or the tags up to an item of a list or a table, which begins a line."""
+_TAG = re.compile(rf"<(?P<tag>{_HTML})[^<>]*>", re.IGNORECASE)
+_TAGS = re.compile(rf"<{_HTML}[^<>]*>(?:\s*<{_HTML}[^<>]*>)*", re.IGNORECASE)
+"""All tags in a row, matched at once, so that a long row takes no longer than its length."""
+_ITEM_TAG = re.compile(r"<(?:li|tr|dt)\b[^<>]*>", re.IGNORECASE)
+"""Beginning of an item of a list or a table, which begins a line."""
 _BREAKING = re.compile(r"/?(?:br|p|div|h[1-6]|hr|li|ol|ul|table|tr|dt|dd|pre)", re.IGNORECASE)
 _PAIR = re.compile(r"\[(?P<tag>/?[a-z][\w#]*)(?:[ =][^\[\]\n]*)?\](?=(?P<rest>.?))", re.DOTALL)
 _TEMPLATE = re.compile(r"\{\{(?:[^{}|]*\|)*(?P<word>[^{}|]*)\}\}")
@@ -53,9 +54,14 @@ _FRAME_CELL = re.compile(
 _CELL_PAIR = re.compile(r"(?P<label>[A-Za-z][\w ]*?)(?: {2,}|: ?)(?P<value>\S.*)")
 
 
+def _tags(found: re.Match[str]) -> str:
+    """Return the line breaks of tags in a row; those up to an item make one."""
+    items = list(_ITEM_TAG.finditer(found[0]))
+    rest = found[0][items[-1].end() :] if items else found[0]
+    return "\n" * bool(items) + _TAG.sub(_tag, rest)
+
+
 def _tag(found: re.Match[str]) -> str:
-    if found["item"]:
-        return "\n"
     if not _BREAKING.fullmatch(found["tag"]):
         return ""
     return "\n# " if found["tag"][0] in "hH" and found["tag"][1:].isdigit() else "\n"
@@ -102,7 +108,7 @@ SIGNS: Sequence[Rewrite] = (
 """Rewrites for pictures, arrows, guillemets around a line, and curved apostrophes."""
 MARKUP = Rewriter(
     ("\x1b", [((), _ESCAPE, nothing)]),
-    (">", [(tuple("0123456789"), _PROMPT, _prompt), (("<",), _TAG, _tag)]),
+    (">", [(tuple("0123456789"), _PROMPT, _prompt), (("<",), _TAGS, _tags)]),
     ("%^", [((), _COLOUR_WORD, nothing)]),
     ("{x", [((), _COLOUR_LETTER, nothing)]),
     ("|n", [((), _COLOUR_LETTER, nothing)]),

@@ -57,3 +57,8 @@ def test_escape_sequence_enters_no_fact() -> None:
     graph = TemporalGraph.of([Triple("you", "is in", "den")])
     found = PlainRules().extract(Step(1, text), graph, Task("", ""))
     assert {m.triple.subject for m in found.mentions} == {"quill", "pen"}
+
+
+def test_many_tags_in_a_row_are_removed_at_once() -> None:
+    assert normal("<b>" * 33_000 + "A lamp.").text == "A lamp."
+    assert normal("<p>You see:</p> <ul> <li>" + "<b>" * 33_000 + "a lamp").text.endswith("\na lamp")
