@@ -25,7 +25,7 @@ from gym_memory.core.settings import Help, Settings
 from gym_memory.core.text import with_reward
 from gym_memory.core.tokens import CHARS_PER_TOKEN, fitting_chars, size_of
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
-from gym_memory.llm.base import Form
+from gym_memory.llm.base import Form, answered
 from gym_memory.llm.prompts import Prompt, load_prompt
 from gym_memory.llm.usage import current_scope
 from gym_memory.memory.reading import entry_head, quoted, split_entries
@@ -280,17 +280,16 @@ class LanguagePolicy(Policy):
 
     def _complete(self, role: str, messages: Sequence[Message], schema: Any) -> Reply:
         own = self.settings
-        return self.llm.complete(
-            Request(
-                messages,
-                role=role,
-                temperature=own.temperature,
-                max_tokens=own.max_tokens or self.answer_tokens,
-                thinks=own.max_tokens is None,
-                schema=schema,
-                strict=own.constrain and schema is not None,
-            )
+        request = Request(
+            messages,
+            role=role,
+            temperature=own.temperature,
+            max_tokens=own.max_tokens or self.answer_tokens,
+            thinks=own.max_tokens is None,
+            schema=schema,
+            strict=own.constrain and schema is not None,
         )
+        return answered(self.llm.complete, request)
 
     def preflight(self) -> None:
         """Test the model by a short call with this agent's parameters.
@@ -355,7 +354,13 @@ class LanguagePolicy(Policy):
             self._unread = ("", text)
             return self.read(text, obs, cut=answer.finish == "length" and not field)
 
-        answer = self._fitted(prompt, slots, schema)
+        try:
+            answer = self._fitted(prompt, slots, schema)
+        except ModelError as error:
+            if not (field and error.answer):
+                raise
+            self._unread = ("", error.answer)
+            return self.read(error.answer, obs)  # of another form, but it may name the action
         try:
             return read(answer)
         except UnreadableAnswerError as error:
@@ -381,12 +386,17 @@ class LanguagePolicy(Policy):
             self._count_unread(error, self._unread[1])
         except ModelError as error:
             self.fallbacks += 1
-            self._unread = (f"the call failed: {error}", "")
+            self._unread = (f"the call failed: {error}", error.answer)
+            if error.answer:
+                self._note_unread(error)
         return otherwise
 
     def _count_unread(self, error: UnreadableAnswerError, answer: str) -> None:
         self.invalid_actions += 1
         self._unread = (str(error), answer)
+        self._note_unread(error)
+
+    def _note_unread(self, error: ModelError) -> None:
         for meter in current_scope().meters:
             meter.note(f"an answer could not be used: {error}", "unread")
 

@@ -115,8 +115,10 @@ class ModelError(GymMemoryError):
 
     ``kind`` is ``rate_limit``, ``timeout``, ``server`` (5xx or no sense in the response),
     ``connection``, ``request`` (rejected, e.g. too long), ``refusal`` or ``answer`` (not of the
-    requested form).
+    requested form), whose text is in ``answer``.
     """
+
+    answer = ""
 
     def __init__(self, kind: str, message: str):
         super().__init__(message)

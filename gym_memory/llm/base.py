@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dataclasses
+import functools
 import json
+import operator
 import re
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
-from gym_memory.core.errors import InvalidArgumentError, ModelError
+from gym_memory.core.errors import InvalidArgumentError, ModelError, defined_at
+from gym_memory.llm.thinking import split_thinking
 
 __all__ = ["ChatModel", "Form", "Message", "Reply", "Request", "Scorer", "Tokens", "json_values"]
-__all__ += ["repair_messages", "validate"]
+__all__ += ["answered", "repair_messages", "validate"]
 
 _MAX_LINE_CHARS = 300
 _MAX_STARTS = 64
 _QUOTED = 2000
 _OPENING = re.compile(r"[{\[]")
+_BESIDE_JSON = re.compile(r'("(?:[^"\\]|\\.)*+")|//[^\n]*|,(?=(?:\s|//[^\n]*+)*+[}\]])', re.DOTALL)
+"""Text of JSON, and what JavaScript allows beside it: comments and a last comma."""
 
 
 class Message(TypedDict):
@@ -173,10 +180,10 @@ def _quoted(text: str) -> str:
 def json_values(text: str) -> Iterator[Any]:
     """Yield the JSON objects and arrays in ``text``, in order, and ignore other text.
 
-    >>> list(json_values('Sure! [1] and then ```{"action": "go east"}```'))
+    >>> list(json_values('Sure! [1] and then ```{"action": "go east",}``` // done'))
     [[1], {'action': 'go east'}]
     """
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(strict=False)  # a text may have line breaks
     position = 0
     for _ in range(_MAX_STARTS):
         start = _OPENING.search(text, position)
@@ -185,9 +192,14 @@ def json_values(text: str) -> Iterator[Any]:
         try:
             value, position = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            position = start.end()
-        else:
-            yield value
+            plain = _BESIDE_JSON.sub(r"\1", text[start.start() :])
+            try:
+                value, position = decoder.raw_decode(plain)
+            except (ValueError, RecursionError):
+                position = start.end()
+                continue
+            text = plain
+        yield value
 
 
 def validate(text: str, schema: Any) -> Any:
@@ -199,9 +211,24 @@ def validate(text: str, schema: Any) -> Any:
         try:
             return schema.model_validate(value)
         except ValueError as error:
-            reasons = error.errors()[:5]  # type: ignore[attr-defined]
-            problem = "; ".join(f"{_dotted(item['loc'])}: {item['msg']}" for item in reasons)
+            reasons = error.errors()  # type: ignore[attr-defined]
+            with contextlib.suppress(ValueError, LookupError, TypeError):
+                return schema.model_validate(_as_wanted(value, reasons))
+            problem = "; ".join(f"{_dotted(item['loc'])}: {item['msg']}" for item in reasons[:5])
     raise ModelError("answer", f"expected JSON of the requested form: {problem}")
+
+
+def _as_wanted(value: Any, errors: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a value with texts for other scalars and lists for single texts, where wanted."""
+    value = copy.deepcopy(value)
+    for error in errors:
+        *path, last = error["loc"]
+        holder, found = functools.reduce(operator.getitem, path, value), error["input"]
+        if error["type"] == "string_type" and not isinstance(found, list | dict):
+            holder[last] = "" if found is None else str(found)
+        elif error["type"] == "list_type" and isinstance(found, str):
+            holder[last] = [found]
+    return value
 
 
 def _dotted(location: tuple[Any, ...]) -> str:
@@ -219,3 +246,36 @@ def repair_messages(messages: Sequence[Message], answer: str, error: ModelError)
             "Answer again with nothing but the corrected JSON.",
         },
     ]
+
+
+def answered(
+    ask: Callable[[Request], Reply], request: Request, repaired: Callable[[], None] = lambda: None
+) -> Reply:
+    """Call any chat model; part its thoughts, and parse an answer of a schema, with one repair.
+
+    Raises:
+        ModelError: The repaired answer is not of the schema either; ``answer`` has its text.
+    """
+    first = _parted(ask, request)
+    if request.schema is None or isinstance(request.schema, Form) or first.parsed is not None:
+        return first
+    try:
+        return first._replace(parsed=validate(first.text, request.schema))
+    except ModelError as error:
+        repaired()
+        repair = repair_messages(request.messages, first.text, error)
+    second = _parted(ask, dataclasses.replace(request, messages=repair))
+    try:
+        return second._replace(parsed=validate(second.text, request.schema))
+    except ModelError as error:
+        error.answer = second.text
+        raise
+
+
+def _parted(ask: Callable[[Request], Reply], request: Request) -> Reply:
+    reply = ask(request)
+    if not isinstance(reply, Reply):
+        got = type(reply).__name__
+        raise InvalidArgumentError(f"expected a Reply, got {got}{defined_at('complete', ask)}")
+    thought, text = split_thinking(reply.text)
+    return reply._replace(text=text, thought=thought) if thought else reply

@@ -307,7 +307,7 @@ class OpenAIChat(BaseChatModel):
         # A server may send the key back, in an error or in its answer.
         received = without_known(response.body.decode("utf-8-sig", "replace"))
         try:
-            content = json.loads(received)
+            content = json.loads(received, strict=False)
         except (ValueError, RecursionError) as problem:
             content = read_events(received)
             if content is None and isinstance(problem, RecursionError) and response.status < 300:

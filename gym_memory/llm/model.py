@@ -27,7 +27,7 @@ from gym_memory.core.errors import (
     StoreError,
 )
 from gym_memory.core.settings import check_amount, check_int
-from gym_memory.llm.base import Form, Message, Reply, Request, Tokens, repair_messages, validate
+from gym_memory.llm.base import Form, Message, Reply, Request, Tokens, answered
 from gym_memory.llm.thinking import split_thinking
 from gym_memory.llm.usage import (
     Budget,
@@ -159,16 +159,8 @@ class BaseChatModel(ABC):
 
     def complete(self, request: Request) -> Reply:
         """Answer a chat; see :class:`gym_memory.llm.ChatModel`."""
-        first = self._answer(request)
-        if request.schema is None or isinstance(request.schema, Form):
-            return first
-        try:
-            return first._replace(parsed=validate(first.text, request.schema))
-        except ModelError as error:
-            self._count(request.role, Usage(repairs=1))
-            repair = repair_messages(request.messages, first.text, error)
-            second = self._answer(dataclasses.replace(request, messages=repair))
-            return second._replace(parsed=validate(second.text, request.schema))
+        repaired = functools.partial(self._count, request.role, Usage(repairs=1))
+        return answered(self._answer, request, repaired)
 
     def _answer(self, request: Request) -> Reply:
         started = time.perf_counter()

@@ -65,7 +65,7 @@ def read_choice(content: Any) -> Choice | None:
         message = next(choice[name] for name in places if choice.get(name) is not None)
         message = message if isinstance(message, Mapping) else {"content": message}
         thought, text = message_parts(message)
-        text = text if text.strip() else _tool_calls(message)
+        text = "\n".join(filter(str.strip, (text, _tool_calls(message))))
         finish = str(choice.get("finish_reason") or choice.get("native_finish_reason") or "stop")
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError, StopIteration):
         return None

@@ -18,6 +18,7 @@ from gym_memory.baselines.llm.react import Plain, PlainSettings, React, Reflexio
 from gym_memory.baselines.llm.stma import Stma
 from gym_memory.core.errors import (
     BudgetExceededError,
+    InvalidArgumentError,
     ModelSetupError,
 )
 from gym_memory.core.names import Spec
@@ -141,6 +142,49 @@ def test_lessons_come_before_changing_parts() -> None:
         model = PreparedModel("Action: look")
         React(model).act(shown(memory=memory, lessons=kept), {})
         assert (model.asked[0]["lessons"], model.asked[0]["memory"]) == ("", memory)
+
+
+class Echo:
+    """A chat model as the documentation has it: it parses nothing."""
+
+    def __init__(self, *answers: str):
+        self.answers = list(answers)
+
+    def complete(self, request: Request) -> Reply:
+        return Reply(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
+
+
+@pytest.mark.parametrize("policy", [Ariadne, Stma, Clin, Ldm2])
+def test_any_object_with_complete_is_a_model(policy: type[LanguagePolicy]) -> None:
+    agent = policy(llm=Echo("go east"), **({"encoder": "hash"} if policy is Clin else {}))
+    agent.reset({"task_id": "t"}, 0)
+    assert agent.act(shown(), {}) in ("look", "go east")
+    assert agent.fallbacks
+
+
+def test_answer_of_another_form_may_name_the_action() -> None:
+    with episode_usage() as meter:
+        agent = Ariadne(llm=Echo("<think>{}</think>Action: go east"))
+        agent.reset({"task_id": "t"}, 0)
+        assert agent.act(shown(), {}) == "go east"
+    assert agent.counters() == {"fallbacks": 1, "invalid_actions": 0}  # of the plan alone
+    assert [note for note in meter.notes() if "no whole JSON" in note]
+    plan = '{"plan_steps": [{"sub_goal_1": "find it", "done": false}]}'
+    agent = Ariadne(llm=Echo(plan, '{"action_to_take": "go east"}'))
+    agent.reset({"task_id": "t"}, 0)
+    assert agent.act(shown(), {}) == "go east"
+    assert agent.counters()["fallbacks"] == 0
+    assert agent.focus == PlanState("find it")
+
+
+def test_model_that_returns_text_is_refused_with_its_line() -> None:
+    class Wrong:
+        def complete(self, request: Request) -> str:
+            return "look"
+
+    agent = Plain(llm=Wrong())  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match=r"a Reply, got str; complete is at .*:"):
+        agent.act(shown(), {})
 
 
 def test_impossible_action_gets_one_question() -> None:

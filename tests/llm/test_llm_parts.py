@@ -210,7 +210,27 @@ def test_the_value_of_the_right_form_is_taken():
         validate('{"action": "go', Move)
 
 
-@pytest.mark.parametrize("text", ["[" * 10**6, "{" * 10**6, '{"a":' * 10**5, '"' * 10**6])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"action": "go east",}', '{\n"action": "go east" // by the "door"\n}',
+        '{"action": "go east", // last,\n}', '{"action": "go east", "reason": null}',
+        '{"reason": 1, "action": "go east"}', 'Sure: {"action": "go east", "reason": ["a"],}',
+    ],
+)  # fmt: skip
+def test_json_of_a_hasty_model_is_read(text):
+    if "[" in text:
+        with pytest.raises(ModelError, match="reason: Input should be a valid string"):
+            validate(text, Move)
+    else:
+        assert validate(text, Move).action == "go east"
+    assert validate('{"action": "a\nb", "reason": "http://c,]"}', Move).reason == "http://c,]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 10**6, "{" * 10**6, '{"a":' * 10**5, '"' * 10**6, "{,// " * 10**5, '{",' * 10**5],
+)
 def test_a_megabyte_of_nonsense_is_read_quickly(text):
     def refuse():
         with pytest.raises(ModelError):

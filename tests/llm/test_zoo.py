@@ -240,6 +240,8 @@ def test_limit_that_server_refuses_is_lowered_to_its_own(name: str) -> None:
         ({"content": None, "tool_calls": [{"function": {"name": "open door", "arguments": "{}"}}]},
          '{"name": "open door", "arguments": {}}'),
         ({"content": "look", "tool_calls": [{"function": {"arguments": "{}"}}]}, "look"),
+        ({"content": "I call it.", "tool_calls": [{"function": {"arguments": "take key"}}]},
+         "I call it.\ntake key"),
         ({"content": None, "tool_calls": [None], "function_call": "no"}, ""),
     ],
 )  # fmt: skip

@@ -15,7 +15,7 @@ from gym_memory.extract import Extraction, Mention, Pattern, get_extractor
 from gym_memory.extract.draft import attributed
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, OPPOSITE, PLAYER, way_relation
-from gym_memory.llm.base import ChatModel, Reply, Request
+from gym_memory.llm.base import ChatModel, Reply, Request, answered
 from gym_memory.llm.prompts import load_prompt
 from gym_memory.llm.usage import current_scope
 from gym_memory.memory.roles.base import (
@@ -116,7 +116,7 @@ class LLMRole(Generic[Rule]):
                 schema=schema,
             )
             try:
-                return self.model.complete(request)
+                return answered(self.model.complete, request)
             except ContextExceededError:
                 self._room = len(slots.get(longest, "")) // 2
                 if self._room < _LEAST_CHARS:
