@@ -157,10 +157,30 @@ def read_answer(draft: Scene, text: str, prose: str) -> None:
         text: The text in plain lines.
         prose: The text with its titles and labels blanked.
     """
-    listed = ": " in text and has_any(text, ("aken", "ropped", "one", "got", "Got", "k"))
-    several = list(_LISTED_ANSWER.finditer(text)) if listed else []
-    action = set(split_words(draft.action.lower())) if several else set()
-    for found in several:
+    several = _read_list(draft, text)
+    _read_implicit_actions(draft, text)
+    event = draft.event
+    if event is None or not event.thing.text or (several and "put" not in event.kinds):
+        return
+    answer = prose.strip(" \n*_~")
+    span = _confirming_span(draft, event, text, prose, answer)
+    if span is not None:
+        # A name of one letter is that of a line in an inventory.
+        if len(draft.handled) > 1 and not _is_told_otherwise(draft, event):
+            _perform(draft, event, *span)
+    elif not _LANDING.isdisjoint(event.kinds) and (lands := _LANDS.match(answer)):
+        _land(draft, lands, prose.index(answer))
+    elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
+        lose(draft, draft.handled)
+
+
+def _read_list(draft: Scene, text: str) -> bool:
+    """Read lines such as *lamp: Taken.*; return True if there are any."""
+    if ": " not in text or not has_any(text, ("aken", "ropped", "one", "got", "Got", "k")):
+        return False
+    listed = list(_LISTED_ANSWER.finditer(text))
+    action = set(split_words(draft.action.lower()))
+    for found in listed:
         name = meant(draft, clean_name(found["name"]))
         if found["answer"].lower().startswith(("done", "got", "ok")):
             if head_noun(name) in action or not action.isdisjoint(_ALL):
@@ -170,33 +190,34 @@ def read_answer(draft: Scene, text: str, prose: str) -> None:
         else:
             draft.outdate(name, "is in", INVENTORY)
             draft.put(Phrase(name, (), *found.span()), moved=True)
+    return bool(listed)
+
+
+def _read_implicit_actions(draft: Scene, text: str) -> None:
     for found in _IMPLICIT_ACTION.finditer(text) if "(" in text else ():
         first = action_event(found["doing"]) if found["doing"] else None
         if first is not None and first.thing.text:
             perform(draft, first._replace(thing=ClausePart(_the(first.thing.text), -1)))
         elif not found["doing"] and draft.handled:
             draft.carry(Phrase(draft.handled, (), *found.span()))
-    event = draft.event
-    if event is None or not event.thing.text or (several and "put" not in event.kinds):
-        return
-    answer = prose.strip(" \n*_~")
+
+
+def _confirming_span(
+    draft: Scene, event: Event, text: str, prose: str, answer: str
+) -> tuple[int, int] | None:
+    """Return the span of the words that confirm the action; None for another answer."""
     span = _confirmation(text, event.kinds)
-    if span is None and _confirms(draft, event, answer) and not _REFUSED.search(answer):
+    if span is not None:
+        return span
+    if _confirms(draft, event, answer) and not _REFUSED.search(answer):
         begin = prose.index(answer)
-        span = begin, begin + len(answer)
-    happened = _HAPPENED.match(text) if span is None else None
+        return begin, begin + len(answer)
+    happened = _HAPPENED.match(text)
     if happened is not None and _says_done(happened["done"], set(event.kinds)):
-        called = happened["thing"].lower()
-        if head_noun(called) in (head_noun(draft.handled), head_noun(event.thing.text.lower())):
-            span = happened.span("thing")
-    if span is not None and _is_told_otherwise(draft, event):
-        return
-    if span is not None and len(draft.handled) > 1:  # no letter of an inventory
-        _perform(draft, event, *span)
-    elif not _LANDING.isdisjoint(event.kinds) and (lands := _LANDS.match(answer)):
-        _land(draft, lands, prose.index(answer))
-    elif "cast" in event.kinds and _FLIES.match(answer) and draft.handled in draft.held:
-        lose(draft, draft.handled)
+        noun = head_noun(happened["thing"].lower())
+        if noun in (head_noun(draft.handled), head_noun(event.thing.text.lower())):
+            return happened.span("thing")
+    return None
 
 
 def _is_told_otherwise(draft: Scene, event: Event) -> bool:
@@ -273,28 +294,39 @@ def _confirms(draft: Scene, event: Event, answer: str) -> bool:
         answer = answer[manner.end() :].strip().capitalize()
     if kinds & _SHINES and _FAILS.search(answer):
         return False
-    if kinds & _DARKENS and _DARK.search(answer):
-        return True
     acted = _AGENT_ACTS.match(answer)
-    if acted is not None and any(_is_part(word, kinds) for word in acted["thing"].split()[:2]):
+    if (
+        (kinds & _DARKENS and _DARK.search(answer))
+        or (acted is not None and any(_is_part(word, kinds) for word in acted["thing"].split()[:2]))
+        or _is_sound(answer, kinds)
+    ):
         return True
+    _carry_if_free(draft, event, kinds, answer)
     names = _NAMED_THING.search(answer) is not None
-    heard = _HEARD.fullmatch(answer) if kinds & _BY_PRONOUN else None
-    if heard is not None and heard["sound"] in IMMATERIAL:
-        return True
-    rest = _MANNER.sub("", answer) if names else answer
+    rest = _MANNER.sub("", answer)
     rest = _LIGHT_SHED.sub("", rest) if kinds & _SHINES else rest
     named = names and _NAMED_THING.search(rest) is not None
+    if not named and (_part_obeys(draft, event, kinds, answer) or _settles(event, answer)):
+        return True
+    vague = _VAGUE.search(answer) is not None
+    if named or (names and not vague):
+        return _reports(event, kinds, answer, acted)
+    if kinds & _INHERENT and draft.graph.knows(draft.handled):
+        return True
+    return bool(kinds & _BY_PRONOUN) and (vague or _SOUND.fullmatch(answer) is not None)
+
+
+def _is_sound(answer: str, kinds: set[str]) -> bool:
+    """True if an answer is a sound of what the action does: *You hear a click*."""
+    heard = _HEARD.fullmatch(answer) if kinds & _BY_PRONOUN else None
+    return heard is not None and heard["sound"] in IMMATERIAL
+
+
+def _carry_if_free(draft: Scene, event: Event, kinds: set[str], answer: str) -> None:
+    """Carry what comes free when it is pulled: *It comes loose*."""
     free = _COMES_FREE.match(answer) if kinds & {"take", "draw"} else None
     if free is not None and (not free["thing"] or free["thing"].split()[-1] in event.thing.text):
         draft.carry(Phrase(draft.handled, (), *free.span()))
-    if not named and (_part_obeys(draft, event, kinds, answer) or _settles(event, answer)):
-        return True
-    if named or (names and not _VAGUE.search(answer)):
-        return _reports(event, kinds, answer, acted)
-    short = _VAGUE.search(answer) or _SOUND.fullmatch(answer)
-    eaten = kinds & _INHERENT and draft.graph.knows(draft.handled)
-    return bool(eaten or (kinds & _BY_PRONOUN and short))
 
 
 def _settles(event: Event, answer: str) -> bool:

@@ -228,36 +228,41 @@ def attributed(
     def extract_attributed(self: Any, step: Step, graph: TemporalGraph, task: Task) -> Extraction:
         step = step if by_spans else _unrewarded(step)
         found = extract(self, step, graph, task)
-        source, spoken = written_on(step.action), (0, len(step.text))
-        for (subject, relation, _), start, end in found.mentions:
-            if relation not in VERBATIM or start < 0 or source:
-                continue
-            if (start, end) != (0, len(step.text)) or is_readable(subject):
-                source, spoken = subject, (start, end)
+        source, its = _source_of(step, found)
         report = _without_quotations(step.text)
-        if report != step.text and by_spans:
-            reported = found._replace(mentions=tuple(_unquoted(found.mentions, step.text)))
-        elif (
-            report != step.text
-            and _states(found)
-            and (source or reads_alike is None or not reads_alike(step.text, report))
-        ):
-            reported = extract(self, step._replace(text=report), graph, task)
-        elif source or found.said or report != step.text:
-            reported = found
-        else:
+        reported = found
+        if report != step.text:
+            if by_spans:
+                reported = found._replace(mentions=tuple(_unquoted(found.mentions, step.text)))
+            elif _states(found) and (
+                source or reads_alike is None or not reads_alike(step.text, report)
+            ):
+                reported = extract(self, step._replace(text=report), graph, task)
+        elif not (source or found.said):
             return found
-        said = _sources(found, {m.triple for m in reported.mentions}, source, range(*spoken))
+        said = _sources(found, {m.triple for m in reported.mentions}, source, its)
         kept = [m for m in found.mentions if not _is_claim(m.triple, said, task.goal)]
         whole = Triple(source, "says", " ".join(step.text.split()))
         if len(kept) < len(found.mentions) and not is_trusted(source, task.goal):
             said.setdefault(whole, source)
             if all(mention.triple != whole for mention in kept):
                 kept.append(Mention(whole, 0, len(step.text)))
-        is_all = not (step.text[: spoken[0]].strip() or step.text[spoken[1] :].strip())
+        is_all = not (step.text[: its.start].strip() or step.text[its.stop :].strip())
         return Extraction(tuple(kept), () if source and is_all else reported.outdated, said)
 
     return extract_attributed
+
+
+def _source_of(step: Step, found: Extraction) -> tuple[str, range]:
+    """Return the text that a step reads or quotes, and the characters of its words."""
+    source, whole = written_on(step.action), range(len(step.text))
+    its = whole
+    for (subject, relation, _), start, end in found.mentions:
+        if source or relation not in VERBATIM or start < 0:
+            continue
+        if range(start, end) != whole or is_readable(subject):
+            source, its = subject, range(start, end)
+    return source, its
 
 
 def unrewarded(extract: Extract) -> Extract:

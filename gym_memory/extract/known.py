@@ -56,28 +56,18 @@ def meant(
     """
     graph = around.graph
     if graph.knows(name):
-        meaning = graph.value(name, "meaning") if graph.uses(MEANS) else None
-        if meaning is not None:
-            return meaning.object
-        if carried is None or not graph.knows(f"{ANOTHER}{name}"):
-            return name
-        place = graph.value(name, "location")
-        is_carried = place is not None and place.object == INVENTORY
-        return name if is_carried == carried else f"{ANOTHER}{name}"
+        return _of_namesakes(graph, name, carried=carried)
     whole = name.partition(" of ")[2] if name.startswith(_QUANTITIES) else ""
     if whole and graph.knows(whole):
         return whole
-    noun = head_noun(name)
     new = [other for other in around.moved if other.endswith(f" {name}")]
     if len(new) == 1 and not graph.knows(new[0]) and _is_definite(around, name, new[0]):
         return new[0]  # a thing that this text names first
+    noun = head_noun(name)
     called = [other for other in graph.entities_with((noun,)) if noun in nouns(other)]
-    if not called:
-        return _spelt_otherwise(graph, name)
     words = set(name.split())
-    parts = {other: set(other.split()) for other in called}
-    longer = [other for other in called if words < parts[other]]
-    shorter = [other for other in called if parts[other] < words]
+    longer = [other for other in called if words < set(other.split())]
+    shorter = [other for other in called if set(other.split()) < words]
     if not (longer or shorter):
         return _spelt_otherwise(graph, name)
     near = [o for o in called if o != name and _is_near(around, o, carried=carried)]
@@ -90,6 +80,18 @@ def meant(
         alone = around.text.count(near[0]) > around.text.count(name)
         return name if alone else near[0]
     return name
+
+
+def _of_namesakes(graph: TemporalGraph, name: str, *, carried: bool | None) -> str:
+    """Return the thing with a known name: what the name means, or the namesake at that place."""
+    meaning = graph.value(name, "meaning") if graph.uses(MEANS) else None
+    if meaning is not None:
+        return meaning.object
+    if carried is None or not graph.knows(f"{ANOTHER}{name}"):
+        return name
+    place = graph.value(name, "location")
+    is_carried = place is not None and place.object == INVENTORY
+    return name if is_carried == carried else f"{ANOTHER}{name}"
 
 
 def _is_definite(around: Surroundings, name: str, longer: str) -> bool:

@@ -19,7 +19,7 @@ from gym_memory.extract.label_kinds import (
     kind_of_label,
 )
 from gym_memory.extract.things import WITH_ARTICLE
-from gym_memory.extract.titles import BANNER, RULE, RULE_MARKS, Title, is_rule, title_of
+from gym_memory.extract.titles import BANNER, Title, is_rule, title_of
 from gym_memory.graph.schema import DIRECTIONS, SHORT_DIRECTIONS
 
 __all__ = ["LabelItems", "Layout", "LayoutItem", "layout_of"]
@@ -169,39 +169,227 @@ def layout_of(text: str) -> Layout:
                 _INLINE_LABEL.sub(_on_own_line, line) if ". " in line and ": " in line else line
                 for line in text.split("\n")
             )
-    titles: list[Title] = []
-    labels: list[LabelItems] = []
-    lines = list(_LINE.finditer(text))
-    cut = [False] * len(lines)
-    at = 0
-    while at < len(lines):
-        if _is_prose(text, lines, at):
-            at += 1
-            continue
-        after = _headed(text, lines, at, labels)
-        title = title_of(lines, at) if after == at else None
+    return _Reader(text).read()
+
+
+class _Reader:
+    """A reader of the layout of a text, line by line."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.lines = list(_LINE.finditer(text))
+        self.titles: list[Title] = []
+        self.labels: list[LabelItems] = []
+
+    def read(self) -> Layout:
+        """Return the layout."""
+        is_prose = [True] * len(self.lines)
+        at = 0
+        while at < len(self.lines):
+            after = at if self._is_prose(at) else self._structured(at)
+            is_prose[at:after] = [False] * (after - at)
+            at = max(at + 1, after)
+        return Layout(tuple(self.titles), tuple(self.labels), self._prose(is_prose))
+
+    def _line(self, at: int) -> str:
+        """Return the text of a line; empty beyond the last."""
+        return self.lines[at].group() if at < len(self.lines) else ""
+
+    def _structured(self, at: int) -> int:
+        """Read a list, title, rule or label; return the position after it, ``at`` for prose."""
+        after = self._headed(at)
+        if after > at:
+            return after
+        title = title_of(self.lines, at)
         if title is not None:
-            titles.append(title)
-            after = at + 1
-        elif is_rule(lines[at].group()) or _is_table_head(lines, at) or _is_choice(lines, at):
-            after = at + 1
-        elif after == at:
-            after = _labelled(text, lines, at, labels)
-        cut[at:after] = [True] * (after - at)
-        at = max(at + 1, after)
-    return Layout(tuple(titles), tuple(labels), _prose(text, lines, cut))
+            self.titles.append(title)
+            return at + 1
+        if is_rule(self._line(at)) or self._is_table_head(at) or self._is_choice(at):
+            return at + 1
+        return self._labelled(at)
+
+    def _is_prose(self, at: int) -> bool:
+        """True for most lines of prose, as a fast test before slow ones."""
+        line = self._line(at)
+        if line[-1] not in ".!?" or line[0] in _NO_PROSE_STARTS or _is_divided(line):
+            return False
+        if at == 0 and (line.count(" ") < _MAX_TITLE_BLANKS or " exit" in self.text):
+            return False  # perhaps a title: Old Wharf.
+        below = self._line(at + 1)
+        is_apart = not below or below[0] not in _NO_PROSE_STARTS
+        return is_apart and not line.startswith(_LISTING_STARTS)
+
+    def _is_choice(self, at: int) -> bool:
+        """True if a line is one of several numbered actions."""
+        line = self._line(at)
+        if not _may_be_marked(line) or _CHOICE.match(line) is None:
+            return False
+        near = (self._line(other) for other in (at - 1, at + 1) if other >= 0)
+        return any(map(_CHOICE.match, near))
+
+    def _is_table_head(self, at: int) -> bool:
+        """True if a line has the names of columns, with a rule ``|---|`` below."""
+        below = self._line(at + 1).strip()
+        return "|" in self._line(at) and _COLUMN_RULE.fullmatch(below) is not None
+
+    def _prose(self, is_prose: Sequence[bool]) -> str:
+        """Return the text with all other lines blanked, and wrapped lines of prose joined."""
+        parts, end = [], 0
+        for n, line in enumerate(self.lines):
+            start = line.start()
+            if not is_prose[n]:
+                begin = _indent(line)
+                first = (
+                    _FIRST_SENTENCE.match(self.text, start + begin, line.end()) if begin else None
+                )
+                after = first.end() if first else line.end()
+                parts += [self.text[end:start], " " * (after - start)]
+                end = after
+            elif n and is_prose[n - 1] and _is_wrapped(self.lines[n - 1], start):
+                parts += [self.text[end : start - 1], " "]
+                end = start
+        last = self.lines[-1].end() if self.lines else 0
+        return "".join((*parts, self.text[end:last]))
+
+    # ------------------------------------------------------------ labels
+
+    def _labelled(self, at: int) -> int:
+        """Read a label with its value or the list below it; return the position after them."""
+        line = self.lines[at]
+        if not _is_divided(line.group()):
+            return at
+        found = LABEL.match(self.text, line.start() + len(_mark(line.group())), line.end())
+        if found is None:
+            return at
+        kind = kind_of_label(found["label"])
+        value = _trimmed(found["value"])
+        if kind == HERE and value.isdecimal():  # a count
+            kind = STATE
+        if kind == PLACE:
+            value = value.removesuffix(".")
+        if _is_sentence(kind, found["label"], value, line.group()):
+            return at
+        if kind == STATE and BANNER.match(self._line(at + 1)):
+            return at
+        label = LayoutItem(found["label"], found.start("label"))
+        if not value:
+            return self._list(at, LabelItems(kind, label, ()))
+        self._read_pairs(kind, label, LayoutItem(value, found.start("value")))
+        return self._things_below(at + 1) if kind == EXITS else at + 1
+
+    def _read_pairs(self, kind: str, label: LayoutItem, value: LayoutItem) -> None:
+        """Read the value of a label, and further labels with values in the same line."""
+        more = _BETWEEN_PAIRS.search(value.text) if ":" in value.text or "=" in value.text else None
+        first = value.text[: more.start()] if more else value.text
+        first = first.partition(" | ")[0] if kind == STATE else first
+        self.labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), value.start),)))
+        while more is not None:
+            begin = value.start + more.end()
+            pair = LABEL.match(self.text, begin, value.span[1])
+            if pair is None:
+                break
+            more = _BETWEEN_PAIRS.search(value.text, more.end())
+            end = value.start + (more.start() if more else len(value.text))
+            if kind == EXITS and _IS_WAY.fullmatch(pair["label"]):
+                own, its, start = EXITS, label, begin
+            else:
+                own, start = kind_of_label(pair["label"]), pair.start("value")
+                its = LayoutItem(pair["label"], pair.start("label"))
+            item = LayoutItem(_trimmed(self.text[start:end]), start)
+            self.labels.append(LabelItems(own, its, (item,)))
+
+    def _things_below(self, at: int) -> int:
+        """Read lines below the exits that only name things; return the position after them."""
+        begin = at
+        while _ONLY_A_THING.fullmatch(self._line(at)):
+            at += 1
+        things = tuple(LayoutItem(line.group(), line.start()) for line in self.lines[begin:at])
+        if things:
+            self.labels.append(LabelItems(HERE, LayoutItem("here", things[0].start), things))
+        return at
+
+    # ------------------------------------------------------------ lists
+
+    def _headed(self, at: int) -> int:
+        """Read a list below a heading without a colon; return the position after it."""
+        line, below, start = self._line(at), self._line(at + 1), self.lines[at].start()
+        if not below:
+            return at
+        if line.startswith(_LISTING_STARTS) and _LISTING.fullmatch(line.strip()):
+            return self._list(at, LabelItems(HERE, LayoutItem("here", start), ()))
+        if is_rule(below) and kind_of_label(line.strip()) == EXITS:
+            return self._list(at + 1, LabelItems(EXITS, LayoutItem(line, start), ()))
+        if not (_may_be_marked(below) and _BULLET.match(below)):
+            counted = _COUNTED.match(below) and kind_of_label(line.strip()) == CARRIED
+            if not counted:
+                return at
+        name = _COUNT_OF_LIST.sub("", line).strip(" \t#*_=[]")
+        kind = kind_of_label(name)
+        if kind in (PLACE, STATE):
+            return at
+        label = LayoutItem(name, start + line.index(name))
+        return self._list(at, LabelItems(kind, label, ()))
+
+    def _list(self, at: int, head: LabelItems) -> int:
+        """Read the list below a label, with inner lists; return the position after it."""
+        own = _indent(self.lines[at])
+        items: list[LayoutItem] = []
+        bulleted = False
+        end, at = self.lines[at].end(), at + 1
+        while at < len(self.lines):
+            line, mark = self.lines[at], _mark(self._line(at))
+            body = _trimmed(line.group()[len(mark) :])
+            indent = _indent(line)
+            marked = mark.strip() != ""
+            stopped = [] if marked or not body else _stopped_items(head.kind, body)
+            alone = len(stopped) == 1 and (not items or body.startswith(_ARTICLES))
+            if stopped and not (items or alone) and line.start() <= end + 1:
+                start = line.start() + len(mark)
+                items = [LayoutItem(text, start + begin) for begin, text in stopped]
+                at += 1
+                break
+            if (
+                not body
+                or line.start() - end > (1 if items or head.kind != CARRIED else 2)
+                or _ends_list(
+                    head, body, own, len(items), marked=marked or alone, further=indent > own
+                )
+                or (bulleted and not marked and indent <= own and head.kind != EXITS)
+            ):
+                break
+            bulleted = marked if not items else bulleted
+            inner = _holder_label(body)
+            if inner:
+                label = LayoutItem(inner, line.start() + indent)
+                at = self._list(at, LabelItems(HOLDER, label, ()))
+                items.append(label._replace(text=re.sub(CONTENTS, "", inner)))
+            elif items and not marked and indent > _indent(self.lines[at - 1]) > own:
+                items[-1] = items[-1]._replace(text=_CONTAINING.sub("", items[-1].text))
+                holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])
+                at = self._list(at - 1, LabelItems(HOLDER, holder, ()))
+            else:
+                begin, name = _item_of(body)
+                items.append(LayoutItem(name, line.start() + len(mark) + begin))
+                at += 1
+            end = self.lines[at - 1].end()
+        self.labels.append(head._replace(items=tuple(items)))
+        return at
 
 
-def _is_prose(text: str, lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True for most lines of prose, as a fast test before slow ones."""
-    line = lines[at].group()
-    if line[-1] not in ".!?" or line[0] in _NO_PROSE_STARTS or _is_divided(line):
-        return False
-    if at == 0 and (line.count(" ") < _MAX_TITLE_BLANKS or " exit" in text):
-        return False  # perhaps a title: Old Wharf.
-    below = lines[at + 1].start() if at + 1 < len(lines) else -1
-    is_apart = below < 0 or text[below] not in _NO_PROSE_STARTS
-    return is_apart and not line.startswith(_LISTING_STARTS)
+def _holder_label(line: str) -> str:
+    """Return the label of a line that heads the contents of a thing; empty for another line."""
+    label = LABEL.match(line) if _is_divided(line) else None
+    if label is None or label["value"] or kind_of_label(label["label"]) != HOLDER:
+        return ""
+    return label["label"]
+
+
+def _item_of(line: str) -> tuple[int, str]:
+    """Return the start and the name of the item in a line of a list."""
+    first = _FIRST_SENTENCE.match(line)
+    held = _HOLDING.match(line)
+    begin = held.end() if held else 0
+    return begin, _COLUMN.split((first[0] if first else line)[begin:])[0]
 
 
 def _on_own_line(found: re.Match[str]) -> str:
@@ -212,22 +400,6 @@ def _on_own_line(found: re.Match[str]) -> str:
         return found[0]
     begin, end = found.start("label") - found.start(), len(found[0]) - len(found["gap"] or "")
     return "\n" * len(found["before"]) + found[0][begin:end] + "\n" * len(found["gap"] or "")
-
-
-def _prose(text: str, lines: Sequence[re.Match[str]], cut: Sequence[bool]) -> str:
-    parts, end = [], 0
-    for n, line in enumerate(lines):
-        start = line.start()
-        if cut[n]:
-            begin = _indent(line)
-            first = _FIRST_SENTENCE.match(text, start + begin, line.end()) if begin else None
-            after = first.end() if first else line.end()
-            parts += [text[end:start], " " * (after - start)]
-            end = after
-        elif n and not cut[n - 1] and _is_wrapped(lines[n - 1], start):
-            parts += [text[end : start - 1], " "]
-            end = start
-    return "".join((*parts, text[end : lines[-1].end()])) if lines else ""
 
 
 def _is_wrapped(line: re.Match[str], below: int) -> bool:
@@ -242,59 +414,6 @@ def _is_wrapped(line: re.Match[str], below: int) -> bool:
 
 def _is_divided(line: str) -> bool:
     return ":" in line or "=" in line or "|" in line
-
-
-def _is_choice(lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True if a line is one of several numbered actions."""
-    line = lines[at].group()
-    if not _may_be_marked(line) or _CHOICE.match(line) is None:
-        return False
-    near = (lines[other].group() for other in (at - 1, at + 1) if 0 <= other < len(lines))
-    return any(map(_CHOICE.match, near))
-
-
-def _is_table_head(lines: Sequence[re.Match[str]], at: int) -> bool:
-    """True if a line has the names of columns, with a rule ``|---|`` below."""
-    if "|" not in lines[at].group() or at + 1 == len(lines):
-        return False
-    return _COLUMN_RULE.fullmatch(lines[at + 1].group().strip()) is not None
-
-
-def _labelled(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
-    """Read a label with its value or the list below it; return the position after them."""
-    line = lines[at]
-    if not _is_divided(line.group()):
-        return at
-    found = LABEL.match(text, line.start() + len(_mark(line.group())), line.end())
-    if found is None:
-        return at
-    kind = kind_of_label(found["label"])
-    value = _trimmed(found["value"])
-    if kind == HERE and value.isdecimal():  # a count
-        kind = STATE
-    if kind == PLACE:
-        value = value.removesuffix(".")
-    below = lines[at + 1].group() if at + 1 < len(lines) else ""
-    if _is_sentence(kind, found["label"], value, line.group()) or (
-        kind == STATE and BANNER.match(below)
-    ):
-        return at
-    label = LayoutItem(found["label"], found.start("label"))
-    if not value:
-        return _list(text, lines, at, LabelItems(kind, label, ()), labels)
-    _read_pairs(text, kind, label, LayoutItem(value, found.start("value")), labels)
-    return _things_below(lines, at + 1, labels) if kind == EXITS else at + 1
-
-
-def _things_below(lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
-    """Read lines below the exits that only name things; return the position after them."""
-    begin = at
-    while at < len(lines) and _ONLY_A_THING.fullmatch(lines[at].group()):
-        at += 1
-    things = tuple(LayoutItem(line.group(), line.start()) for line in lines[begin:at])
-    if things:
-        labels.append(LabelItems(HERE, LayoutItem("here", things[0].start), things))
-    return at
 
 
 def _is_sentence(kind: str, label: str, value: str, line: str) -> bool:
@@ -314,109 +433,6 @@ def _is_sentence(kind: str, label: str, value: str, line: str) -> bool:
     if value[-1] == "." and len(value.split()) > _MAX_VALUE_WORDS and label.startswith("The "):
         return True
     return not (label[0].isupper() or label == "$" or _LOWER_CASE_LABELS.match(line))
-
-
-def _read_pairs(
-    text: str, kind: str, label: LayoutItem, value: LayoutItem, labels: list[LabelItems]
-) -> None:
-    """Read the value of a label, and further labels with values in the same line."""
-    more = _BETWEEN_PAIRS.search(value.text) if ":" in value.text or "=" in value.text else None
-    first = value.text[: more.start()] if more else value.text
-    first = first.partition(" | ")[0] if kind == STATE else first
-    labels.append(LabelItems(kind, label, (LayoutItem(first.strip(), value.start),)))
-    while more is not None:
-        begin = value.start + more.end()
-        pair = LABEL.match(text, begin, value.span[1])
-        if pair is None:
-            break
-        more = _BETWEEN_PAIRS.search(value.text, more.end())
-        end = value.start + (more.start() if more else len(value.text))
-        if kind == EXITS and _IS_WAY.fullmatch(pair["label"]):
-            ways = LayoutItem(_trimmed(text[begin:end]), begin)
-            labels.append(LabelItems(EXITS, label, (ways,)))
-            continue
-        named = LayoutItem(pair["label"], pair.start("label"))
-        item = LayoutItem(_trimmed(text[pair.start("value") : end]), pair.start("value"))
-        labels.append(LabelItems(kind_of_label(pair["label"]), named, (item,)))
-
-
-def _headed(text: str, lines: Sequence[re.Match[str]], at: int, labels: list[LabelItems]) -> int:
-    """Read a list below a heading without a colon; return the position after it."""
-    if at + 1 == len(lines):
-        return at
-    line = lines[at].group()
-    if line.startswith(_LISTING_STARTS) and _LISTING.fullmatch(line.strip()):
-        label = LayoutItem("here", lines[at].start())
-        return _list(text, lines, at, LabelItems(HERE, label, ()), labels)
-    below = lines[at + 1].group()
-    if below[:1] in RULE_MARKS and RULE.fullmatch(below) and kind_of_label(line.strip()) == EXITS:
-        label = LayoutItem(line, lines[at].start())
-        return _list(text, lines, at + 1, LabelItems(EXITS, label, ()), labels)
-    if not (_may_be_marked(below) and _BULLET.match(below)):
-        carried = _COUNTED.match(below) and kind_of_label(lines[at].group().strip()) == CARRIED
-        if not carried:
-            return at
-    name = _COUNT_OF_LIST.sub("", lines[at].group()).strip(" \t#*_=[]")
-    kind = kind_of_label(name)
-    if kind in (PLACE, STATE):
-        return at
-    label = LayoutItem(name, lines[at].start() + lines[at].group().index(name))
-    return _list(text, lines, at, LabelItems(kind, label, ()), labels)
-
-
-def _list(
-    text: str,
-    lines: Sequence[re.Match[str]],
-    at: int,
-    head: LabelItems,
-    labels: list[LabelItems],
-) -> int:
-    """Read the list below a label, with inner lists; return the position after it."""
-    own = _indent(lines[at])
-    items: list[LayoutItem] = []
-    bulleted = False
-    end, at = lines[at].end(), at + 1
-    while at < len(lines):
-        line, mark = lines[at], _mark(lines[at].group())
-        body = _trimmed(line.group()[len(mark) :])
-        indent = _indent(line)
-        marked = mark.strip() != ""
-        stopped = [] if marked or not body else _stopped_items(head.kind, body)
-        alone = len(stopped) == 1 and (not items or body.startswith(_ARTICLES))
-        if stopped and not (items or alone) and line.start() <= end + 1:
-            start = line.start() + len(mark)
-            items = [LayoutItem(text, start + begin) for begin, text in stopped]
-            at += 1
-            break
-        if (
-            not body
-            or line.start() - end > (1 if items or head.kind != CARRIED else 2)
-            or _ends_list(head, body, own, len(items), marked=marked or alone, further=indent > own)
-            or (bulleted and not marked and indent <= own and head.kind != EXITS)
-        ):
-            break
-        bulleted = marked if not items else bulleted
-        inner = LABEL.match(body) if _is_divided(body) else None
-        if inner is not None and not inner["value"] and kind_of_label(inner["label"]) == HOLDER:
-            label = LayoutItem(inner["label"], line.end() - len(line.group().lstrip()))
-            at = _list(text, lines, at, LabelItems(HOLDER, label, ()), labels)
-            end = lines[at - 1].end()
-            items.append(label._replace(text=re.sub(CONTENTS, "", inner["label"])))
-            continue
-        if items and not marked and indent > _indent(lines[at - 1]) > own:
-            items[-1] = items[-1]._replace(text=_CONTAINING.sub("", items[-1].text))
-            holder = items[-1]._replace(text=items[-1].text.partition(" (")[0])
-            at = _list(text, lines, at - 1, LabelItems(HOLDER, holder, ()), labels)
-            end = lines[at - 1].end()
-            continue
-        first = _FIRST_SENTENCE.match(body)
-        held = _HOLDING.match(body)
-        begin = held.end() if held else 0
-        name = _COLUMN.split((first[0] if first else body)[begin:])[0]
-        items.append(LayoutItem(name, line.start() + len(mark) + begin))
-        end, at = line.end(), at + 1
-    labels.append(head._replace(items=tuple(items)))
-    return at
 
 
 def _ends_list(

@@ -208,12 +208,7 @@ def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> boo
     """Read the place that a description without a title says *this* is; return False without."""
     if not sentences or draft.is_look or (draft.room and not draft.is_move):
         return False
-    at = 0
-    found = _THIS_IS.match(sentences[0][0])
-    while found is None and at < (_MAX_LATE_SENTENCES if draft.is_first else 1):
-        found = _match_room(draft, sentences[at][0]) if at < len(sentences) else None
-        at += found is None
-    at = at if found is not None else 0
+    found, offset = _described_room(draft, sentences)
     listed = " exit" in draft.text and " leading " in draft.text
     is_fragment = found is None and not listed
     if found is None and (draft.direction or draft.is_first or listed):
@@ -224,9 +219,23 @@ def _read_description(draft: Scene, sentences: Sequence[tuple[str, int]]) -> boo
     is_room = name.startswith("room ") or kind_of_noun(name.partition(" of ")[0]) == ROOM
     if not (is_room or name == draft.destination or (draft.direction and not is_fragment)):
         return False
-    offset = sentences[at][1]
     draft.arrive(name, offset + found.start("name"), offset + found.end("name"))
     return True
+
+
+def _described_room(
+    draft: Scene, sentences: Sequence[tuple[str, int]]
+) -> tuple[re.Match[str] | None, int]:
+    """Match the first sentence that says what room this is; return its start too."""
+    first, offset = sentences[0]
+    found = _THIS_IS.match(first)
+    if found is not None:
+        return found, offset
+    for sentence, start in sentences[: _MAX_LATE_SENTENCES if draft.is_first else 1]:
+        found = _match_room(draft, sentence)
+        if found is not None:
+            return found, start
+    return None, offset
 
 
 def _match_room(draft: Scene, sentence: str) -> re.Match[str] | None:
@@ -269,21 +278,12 @@ def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]], *, title
     for at in (*latest[-1:], *reversed(range(len(sentences)))):
         sentence, offset = sentences[at]
         for found in named_places(sentence):
-            aside = found.groupdict().get("other") is not None and draft.room and not draft.is_move
-            if aside and not has_any(sentence, (" now ", " suddenly ")):
-                continue  # on a chair, beside a table
             name = place_name(SEEMING.sub("", found["name"]))
+            if _is_aside(draft, found):
+                continue
             if draft.room and " now " in sentence and _is_here(draft, name):
                 return True  # now on the bed, in the same room
-            if _LYING.match(found[0]) and kind_of_noun(name) == SUPPORTER:
-                continue  # you wake in a bed
-            if draft.event is not None and "wear" in draft.event.kinds:
-                continue  # you climb into the suit
-            if found.re is _INTO and (titled or not (draft.is_move or draft.is_first)):
-                continue
-            if found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")):
-                continue  # at a shelf with things on it
-            if is_name(name):
+            if is_name(name) and not _is_furniture(draft, found, name, titled=titled):
                 start = offset + found.start("name")
                 if any(_is_failure(before) for before, _ in sentences[:at]):
                     draft.direction = None  # the text only repeats the place after a refusal
@@ -291,6 +291,24 @@ def _read_sentences(draft: Scene, sentences: Sequence[tuple[str, int]], *, title
                 draft.arrive(name, start, start + len(found["name"]))
                 return True
     return False
+
+
+def _is_aside(draft: Scene, found: re.Match[str]) -> bool:
+    """True if a sentence says what the agent is beside: *you are on a chair, beside a table*."""
+    if found.groupdict().get("other") is None or not draft.room or draft.is_move:
+        return False
+    return not has_any(found.string, (" now ", " suddenly "))
+
+
+def _is_furniture(draft: Scene, found: re.Match[str], name: str, *, titled: bool) -> bool:
+    """True if a name is that of a thing that the agent uses or enters, not of a place."""
+    return (
+        (_LYING.match(found[0]) is not None and kind_of_noun(name) == SUPPORTER)  # wake in a bed
+        or (draft.event is not None and "wear" in draft.event.kinds)  # climb into the suit
+        or (found.re is _INTO and (titled or not (draft.is_move or draft.is_first)))
+        # at a shelf with things on it
+        or (found.re is _ENTERED and has_any(draft.text, (f"on the {name},", f"on {name},")))
+    )
 
 
 def _is_here(draft: Scene, name: str) -> bool:

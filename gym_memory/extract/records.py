@@ -306,48 +306,50 @@ def _describes_each(label: _Word, values: Sequence[_Node]) -> bool:
 def _write_fields(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
     """Write an object below its key, by the kind of the key and the form of the object."""
     name = None if label.text in _SELVES else fields.name
-    if name is None and kind_of_label(label.text) in (CARRIED, HERE) and fields.is_count:
-        counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
-        lines.append(_RecordLine(label, counted or [_fixed("none", label)]))
-        return
-    if name is None and not label.text and fields.describes_things:
-        for one in fields.named:
-            _write_attributes(_fixed("objects", label), one, lines)  # type: ignore[arg-type]
-        return
-    if name is None and kind_of_label(label.text) == EXITS:
-        for way, value in fields.pairs:
-            there = (
-                value.word((*_DESTINATION_KEYS, *_NAME_KEYS))
-                if isinstance(value, _Fields)
-                else None
-            )
-            _write_node(way, value if there is None else there, lines)
-        return
-    if name is None and kind_of_label(label.text) == CARRIED and fields.is_outfit:
-        worn = [word for _, value in fields.pairs for word in _words_in(value)]
-        lines.append(_RecordLine(label, worn or [_fixed("none", label)]))
-        return
-    if name is None and kind_of_label(label.text) in (CARRIED, HERE) and fields.named:
-        _write_node(label, fields.named, lines)
-        return
-    if name is None and kind_of_label(label.text) == HERE and fields.holds_lists:
-        lines.append(_RecordLine(label, [key for key, _ in fields.pairs]))
-        for key, things in fields.pairs:
-            _write_inside(key, label, things, lines)
-        return
-    if name is None and kind_of_label(label.text) == PLACE:
-        name = fields.word(("title",))
-        fields = _Fields([pair for pair in fields.pairs if pair[1] is not name])
-    if name is None and label.text in _PLACES_KEYS:
-        for key, value in fields.pairs:
-            own = value.pairs if isinstance(value, _Fields) else [(key, value)]
-            _write_attributes(label, _Fields([(_fixed("name", key), key), *own]), lines)
-        return
-    if name is not None and label.text == "here" and fields.is_place:
+    if name is None:
+        if _write_group(label, fields, lines):
+            return
+        if kind_of_label(label.text) == PLACE:
+            name = fields.word(("title",))
+            fields = _Fields([pair for pair in fields.pairs if pair[1] is not name])
+    elif label.text == "here" and fields.is_place:
         label = _fixed("location", label)
     if name is not None and label.text:
         lines.append(_RecordLine(label, [name]))
     _write_attributes(label, fields, lines)
+
+
+def _write_group(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> bool:
+    """Write an object whose keys are things, exits or places; return False for another."""
+    kind = kind_of_label(label.text)
+    holds_things = kind in (CARRIED, HERE)
+    if holds_things and fields.is_count:
+        counted = [key for key, count in fields.pairs if count.text != "0"]  # type: ignore[union-attr]
+        lines.append(_RecordLine(label, counted or [_fixed("none", label)]))
+    elif not label.text and fields.describes_things:
+        for one in fields.named:
+            _write_attributes(_fixed("objects", label), one, lines)  # type: ignore[arg-type]
+    elif kind == EXITS:
+        for way, value in fields.pairs:
+            keys = (*_DESTINATION_KEYS, *_NAME_KEYS)
+            there = value.word(keys) if isinstance(value, _Fields) else None
+            _write_node(way, value if there is None else there, lines)
+    elif kind == CARRIED and fields.is_outfit:
+        worn = [word for _, value in fields.pairs for word in _words_in(value)]
+        lines.append(_RecordLine(label, worn or [_fixed("none", label)]))
+    elif holds_things and fields.named:
+        _write_node(label, fields.named, lines)
+    elif kind == HERE and fields.holds_lists:
+        lines.append(_RecordLine(label, [key for key, _ in fields.pairs]))
+        for key, things in fields.pairs:
+            _write_inside(key, label, things, lines)
+    elif label.text in _PLACES_KEYS:
+        for key, value in fields.pairs:
+            own = value.pairs if isinstance(value, _Fields) else [(key, value)]
+            _write_attributes(label, _Fields([(_fixed("name", key), key), *own]), lines)
+    else:
+        return False
+    return True
 
 
 def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
@@ -356,45 +358,72 @@ def _write_attributes(label: _Word, fields: _Fields, lines: list[_RecordLine]) -
         return
     way = fields.word(_EXIT_KEYS)
     if way is not None:
-        there = fields.word([k.text for k, _ in fields.pairs if kind_of_label(k.text) == PLACE])
-        there = fields.word(_DESTINATION_KEYS) or there
-        label = _fixed("exits", way) if there is None else way
-        lines.append(_RecordLine(label, [there or way]))
+        _write_exit(way, fields, lines)
         return
     name = None if label.text in _SELVES else fields.name
     if label.text in _PLACES_KEYS:
         name = name or fields.word(("id",))
     if name is None or kind_of_label(label.text) == PLACE or _is_prose(name.text):
-        own = fields.name if label.text in _SELVES else name
-        for key, value in fields.pairs:
-            if value is own or (key.text in _STATE_KEYS and isinstance(value, _Word)):
-                continue
-            if label.text in _SELVES and key.text in _OWNED_KEYS:
-                key = _fixed("inventory", key)
-            elif label.text in _SELVES and key.text in ("at", "in"):
-                key = _fixed("location", key)
-            _write_node(key, value, lines)
+        _write_own(label, name, fields, lines)
         return
     for key, value in fields.pairs:
         if value is name:
             continue
         if not isinstance(value, _Word):
             _write_inside(name, key, value, lines, label)
-        elif key.text in _STATUS_KEYS:
-            lines.append(_RecordLine(name, [value]))
-        elif key.text in _CARRIED_KEYS:
-            if value.text == "true":
-                lines.append(_RecordLine(_place_sentence(name, _fixed("inventory", key)), []))
-        elif key.text in _STATE_KEYS:
-            so = key if value.text == "true" else _fixed(_STATE_KEYS[key.text], key)
-            if so.text:
-                lines.append(_RecordLine(_state_sentence(name, so), []))
-        elif kind_of_label(key.text) == PLACE:
-            lines.append(_RecordLine(_place_sentence(name, value), []))
-        elif key.text in _PLACE_KEYS:
-            lines.append(_RecordLine(_place_sentence(name, value, key.text), []))
-        elif not label.text and key.text not in _ANONYMOUS_KEYS:
+        elif (
+            not _write_attribute(name, key, value, lines)
+            and not label.text
+            and key.text not in _ANONYMOUS_KEYS
+        ):
             _write_node(key, value, lines)
+
+
+def _write_exit(way: _Word, fields: _Fields, lines: list[_RecordLine]) -> None:
+    """Write an exit and the place behind it."""
+    there = fields.word(_DESTINATION_KEYS) or fields.word(
+        [key.text for key, _ in fields.pairs if kind_of_label(key.text) == PLACE]
+    )
+    label = _fixed("exits", way) if there is None else way
+    lines.append(_RecordLine(label, [there or way]))
+
+
+def _write_own(label: _Word, name: _Word | None, fields: _Fields, lines: list[_RecordLine]) -> None:
+    """Write the values of a place or a player, each below its own key."""
+    is_self = label.text in _SELVES
+    name = fields.name if is_self else name
+    for key, value in fields.pairs:
+        if value is name or (key.text in _STATE_KEYS and isinstance(value, _Word)):
+            continue
+        if is_self and key.text in _OWNED_KEYS:
+            key = _fixed("inventory", key)
+        elif is_self and key.text in ("at", "in"):
+            key = _fixed("location", key)
+        _write_node(key, value, lines)
+
+
+def _write_attribute(name: _Word, key: _Word, value: _Word, lines: list[_RecordLine]) -> bool:
+    """Write a state or the place of a thing; return False for another attribute."""
+    if key.text in _STATUS_KEYS:
+        lines.append(_RecordLine(name, [value]))
+        return True
+    sentence: _Word | None = None
+    if key.text in _CARRIED_KEYS:
+        if value.text == "true":
+            sentence = _place_sentence(name, _fixed("inventory", key))
+    elif key.text in _STATE_KEYS:
+        state = key if value.text == "true" else _fixed(_STATE_KEYS[key.text], key)
+        if state.text:
+            sentence = _state_sentence(name, state)
+    elif kind_of_label(key.text) == PLACE:
+        sentence = _place_sentence(name, value)
+    elif key.text in _PLACE_KEYS:
+        sentence = _place_sentence(name, value, key.text)
+    else:
+        return False
+    if sentence is not None:
+        lines.append(_RecordLine(sentence, []))
+    return True
 
 
 def _write_inside(
@@ -493,42 +522,46 @@ def _xml_lines(text: str) -> list[_RecordLine]:
     lines: list[_RecordLine] = []
     opened: list[_Tag] = []
     for found in _ELEMENT.finditer(text):
-        words = (found["text"] or "").strip()
-        if found["text"] is None and not found["close"]:
-            tag = _at(found["tag"], found.start("tag"))
-            attributes = {a["key"]: a for a in _ATTRIBUTE.finditer(found["more"])}
-            more = found.start("more")
-            given = {key: _at(a["value"], more + a.start("value")) for key, a in attributes.items()}
-            way, state = _first(given, _EXIT_KEYS), _first(given, _STATUS_KEYS)
-            label = _tag_label(tag, opened) if way is None else way
-            for key, a in attributes.items():
-                if a["value"].isdecimal() and key not in _NUMBERED_KEYS:
-                    counter = _at(key, more + a.start("key"))
-                    lines.append(_RecordLine(counter, [given.pop(key)]))
-            named = [word for word in given.values() if word not in (way, state)]
-            if named:
-                lines.append(_RecordLine(label, named[:1]))
-            elif way is not None and found["empty"]:
-                lines.append(_RecordLine(_fixed("exits", way), [way]))
-            if named and state is not None:
-                lines.append(_RecordLine(_state_sentence(named[0], state), []))
-            if not found["empty"]:
-                opened.append(_Tag(tag, label, state))
-        elif found["close"]:
+        if found["close"]:
             if not opened or opened.pop().name.text != found["tag"]:
                 return []
-        elif words:
+        elif found["tag"]:
+            tag = _read_tag(found, opened, lines)
+            if not found["empty"]:
+                opened.append(tag)
+        elif words := found["text"].strip():
             start = found.start() + found["text"].index(words)
+            content = _at(words, start)
             if words.endswith(_SENTENCE_END) and (opened or "\n" in text[found.start() : start]):
-                lines.append(_RecordLine(_at(words, start), []))
+                lines.append(_RecordLine(content, []))
             elif opened:
-                lines.append(_RecordLine(opened[-1].label, [_at(words, start)]))
+                lines.append(_RecordLine(opened[-1].label, [content]))
                 if opened[-1].state is not None:
-                    sentence = _state_sentence(_at(words, start), opened[-1].state)
-                    lines.append(_RecordLine(sentence, []))
+                    lines.append(_RecordLine(_state_sentence(content, opened[-1].state), []))
             else:
                 return []  # prose with tags
     return [] if opened else lines
+
+
+def _read_tag(found: re.Match[str], opened: Sequence[_Tag], lines: list[_RecordLine]) -> _Tag:
+    """Write the attributes of a tag, and return the tag."""
+    name = _at(found["tag"], found.start("tag"))
+    more = found.start("more")
+    attributes = {a["key"]: a for a in _ATTRIBUTE.finditer(found["more"])}
+    given = {key: _at(a["value"], more + a.start("value")) for key, a in attributes.items()}
+    way, state = _first(given, _EXIT_KEYS), _first(given, _STATUS_KEYS)
+    label = _tag_label(name, opened) if way is None else way
+    for key, a in attributes.items():
+        if a["value"].isdecimal() and key not in _NUMBERED_KEYS:
+            lines.append(_RecordLine(_at(key, more + a.start("key")), [given.pop(key)]))
+    named = [word for word in given.values() if word not in (way, state)]
+    if named:
+        lines.append(_RecordLine(label, named[:1]))
+    elif way is not None and found["empty"]:
+        lines.append(_RecordLine(_fixed("exits", way), [way]))
+    if named and state is not None:
+        lines.append(_RecordLine(_state_sentence(named[0], state), []))
+    return _Tag(name, label, state)
 
 
 def _first(given: Mapping[str, _Word], keys: Sequence[str]) -> _Word | None:

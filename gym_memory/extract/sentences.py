@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from functools import lru_cache
+from typing import NamedTuple
 
 from gym_memory.core.text import word_set
 from gym_memory.extract.conditions import IN_STATE, read_state
@@ -83,6 +84,14 @@ _LOSING = re.compile(r"no longer (?=have|carry|hold)")
 _COMING_OR_LEAVING = frozenset(("come", "leave"))
 
 
+class Analysis(NamedTuple):
+    """Spans of the ways of a sentence, the matches of each of its clauses, and its events."""
+
+    ways: Sequence[tuple[int, int]] = ()
+    clauses: Sequence[Sequence[FormMatch]] = ()
+    events: Sequence[Event] = ()
+
+
 def read_sentence(draft: Scene, sentence: str, offset: int) -> None:
     """Read the ways that a sentence names, then its forms, or else its events."""
     draft.offset = offset
@@ -113,64 +122,19 @@ def states_nothing(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _analyze(
-    sentence: str,
-) -> tuple[Sequence[tuple[int, int]], Sequence[Sequence[FormMatch]], Sequence[Event]]:
-    """Return the spans of ways, the matches of each clause, and the events of a sentence.
-
-    Reported speech, questions, opinions and denials state none, except for what a denial ends.
-    """
+def _analyze(sentence: str) -> Analysis:
+    """Return what a sentence states; a question, an opinion or another's words state nothing."""
+    sentence = _own_statement(sentence)
     lower = sentence.lower()
     words = word_set(lower)
-    speech = None if _SAYING.isdisjoint(words) else _REPORTED_SPEECH.search(lower)
-    if speech is not None:
-        sentence, lower = sentence[: speech.start()], lower[: speech.start()]
-        words = word_set(lower)
-    if not _OPINIONS.isdisjoint(words):
-        sentence = _before_opinion(sentence)
-        lower = sentence.lower()
-        words = word_set(lower)
-    if sentence[:1] in _QUOTES or lower.startswith("xx"):
-        sentence = _after_speech(sentence)
-        lower = sentence.lower()
-        words = word_set(lower)
     if lower[-1:] in ("", "?") or sentence[0] in "\"'" or not _OPINIONS.isdisjoint(words):
-        return (), (), ()
+        return Analysis()
     denial = read_denial(sentence, words)
     if denial is not None:
-        return _ways(sentence, lower, words), ((denial,),), ()
-    denied = is_denied(lower)
-    lead = _LEAD.match(sentence) if denied else None
-    if lead is not None and not is_denied(lower[lead.end() :]):
-        matches = _matches(sentence, words, lead.end(), len(sentence))
-        return (), (matches,), () if matches else events_in(sentence)
-    if denied:
-        head = sentence[: max(lower.find(" but "), 0)]
-        if head and not is_denied(head.lower()):  # it is locked, but you have no key
-            found = _matches(head, word_set(head.lower()), 0, len(head))
-            clause = tuple(one for one in found if one[1] is read_state)
-            return (), (clause,) if clause else _reasons(sentence), ()
-        lost = not is_denied(_LOSING.sub("", lower))
-        return (
-            _ways(sentence, lower, words),
-            _reasons(sentence),
-            events_in(sentence) if lost else (),
-        )
-    contrast = "; " in lower or ", but " in lower  # no form covers two such clauses
-    contrast = contrast or (", and " in lower and _SECOND_PLACE.search(lower) is not None)
-    whole = () if contrast else _matches(sentence, words, 0, len(sentence))
-    led = "," in lower[:_MAX_INTERJECTION_CHARS] and not (whole or contrast)
-    said = _INTERJECTION.match(sentence) if led else None
-    if said is not None:
-        whole = _matches(sentence, words, said.end(), len(sentence))
-    clauses = [whole]
-    joined = not (whole or _JOINING.isdisjoint(words))
-    joined = joined or (not whole and (";" in lower or ", to the " in lower))
-    cuts = tuple(_BETWEEN_CLAUSES.finditer(sentence)) if joined else ()
-    begin = 0
-    for cut in (*cuts, None) if cuts else ():
-        clauses.append(_matches(sentence, words, begin, cut.start() if cut else len(sentence)))
-        begin = cut.end() if cut else begin
+        return Analysis(_ways(sentence, lower, words), ((denial,),))
+    if is_denied(lower):
+        return _analyze_denied(sentence, lower, words)
+    clauses = _clauses(sentence, lower, words)
     sure = clauses[0] and clauses[0][-1][1] not in DOUBTFUL
     events: Sequence[Event] = () if sure else events_in(sentence)
     if events and "but " in lower:
@@ -179,7 +143,56 @@ def _analyze(
     if ways and _is_immaterial(lower):
         rest = _NEXT_CLAUSE.search(lower)
         ways = [way for way in ways if rest and way[0] > rest.start()]
-    return ways, clauses, events
+    return Analysis(ways, clauses, events)
+
+
+def _own_statement(sentence: str) -> str:
+    """Return what a sentence states itself, without reported speech, an opinion or a quotation."""
+    words = word_set(sentence.lower())
+    if not _SAYING.isdisjoint(words):
+        speech = _REPORTED_SPEECH.search(sentence.lower())
+        sentence = sentence if speech is None else sentence[: speech.start()]
+    if not _OPINIONS.isdisjoint(words):
+        sentence = _before_opinion(sentence)
+    if sentence[:1] in _QUOTES or sentence[:2].lower() == "xx":
+        sentence = _after_speech(sentence)
+    return sentence
+
+
+def _analyze_denied(sentence: str, lower: str, words: Set[str]) -> Analysis:
+    """Analyze a sentence that denies something: only what it does not deny counts."""
+    lead = _LEAD.match(sentence)
+    if lead is not None and not is_denied(lower[lead.end() :]):
+        matches = _matches(sentence, words, lead.end(), len(sentence))
+        return Analysis((), (matches,), () if matches else events_in(sentence))
+    head = sentence[: max(lower.find(" but "), 0)]
+    if head and not is_denied(head.lower()):  # it is locked, but you have no key
+        found = _matches(head, word_set(head.lower()), 0, len(head))
+        clause = tuple(one for one in found if one[1] is read_state)
+        return Analysis((), (clause,) if clause else _reasons(sentence))
+    lost = not is_denied(_LOSING.sub("", lower))
+    events = events_in(sentence) if lost else ()
+    return Analysis(_ways(sentence, lower, words), _reasons(sentence), events)
+
+
+def _clauses(sentence: str, lower: str, words: Set[str]) -> list[list[FormMatch]]:
+    """Return the matches of the whole sentence, then, if there are none, of each clause."""
+    contrast = "; " in lower or ", but " in lower  # no form covers two such clauses
+    contrast = contrast or (", and " in lower and _SECOND_PLACE.search(lower) is not None)
+    whole = [] if contrast else _matches(sentence, words, 0, len(sentence))
+    if not (whole or contrast) and "," in lower[:_MAX_INTERJECTION_CHARS]:
+        said = _INTERJECTION.match(sentence)
+        if said is not None:
+            whole = _matches(sentence, words, said.end(), len(sentence))
+    joined = not _JOINING.isdisjoint(words) or ";" in lower or ", to the " in lower
+    if whole or not joined:
+        return [whole]
+    cuts = [cut.span() for cut in _BETWEEN_CLAUSES.finditer(sentence)]
+    if not cuts:
+        return [whole]
+    begins = [0, *(end for _, end in cuts)]
+    ends = [*(start for start, _ in cuts), len(sentence)]
+    return [whole, *(_matches(sentence, words, *span) for span in zip(begins, ends, strict=True))]
 
 
 def _ways(sentence: str, lower: str, words: Set[str]) -> Sequence[tuple[int, int]]:

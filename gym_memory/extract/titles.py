@@ -10,7 +10,7 @@ from gym_memory.extract.label_kinds import EXITS, LABEL, kind_of_label
 from gym_memory.extract.notes.words import ROOM, kind_of_noun
 from gym_memory.extract.wording import LEADS, either
 
-__all__ = ["BANNER", "RULE", "RULE_MARKS", "STATE_OF_PLACE", "Title", "is_rule", "title_of"]
+__all__ = ["BANNER", "STATE_OF_PLACE", "Title", "is_rule", "title_of"]
 
 
 class Title(NamedTuple):
@@ -29,7 +29,7 @@ class Title(NamedTuple):
     """Text in brackets after the name: *west end*."""
 
 
-RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
+_RULE = re.compile(r"\W*([-=~_*+])\1{2,}\W*")
 _FRAME = re.compile(
     r"(?:={2,}|=>|-=|\*{2,}|__|<<|>>|#{1,6} |\[|-{2,}|~+|[—–]+)[ \t]*"
     r"(?P<name>[^\W\d_](?:[\w',&.() /—–-]*[\w')])?)"
@@ -77,7 +77,6 @@ BANNER = re.compile(r"(?:an? |infocom )?interactive |copyright\b|\(c\)", re.IGNO
 """Line below the name of a story."""
 _DESCRIPTION = re.compile(r"[ \t]*[A-Z\"'(*_](?:[^\n]*[.!?]|[^\n:=|]{38,}[a-z,][ \t]*$)")
 """A line of prose, perhaps wrapped before its first full stop."""
-RULE_MARKS = "-=~_*+"
 _AFTER_HEAD = re.compile(
     r" (?:of|in|on|at|along|by|near|to|between|above|below|under|behind|beside|outside|beyond) "
 )
@@ -96,55 +95,125 @@ _SENTENCE_WORD = re.compile(
 )
 
 
+class _Line(NamedTuple):
+    """A line of a text that has no empty lines, with those around it.
+
+    Attributes:
+        number: Number of the line in the text, from 0.
+        words: Its words, without space around.
+        start: Offset of its first word in the text.
+        text: The whole text.
+        above: Line above, perhaps beyond empty ones; empty for the first line.
+        below: Line below, perhaps beyond empty ones; empty for the last line.
+        follows: True if no empty line comes before the one below.
+        begins: True for the first line of the text or of a paragraph.
+    """
+
+    number: int
+    words: str
+    start: int
+    text: str
+    above: str
+    below: str
+    follows: bool
+    begins: bool
+
+    @classmethod
+    def of(cls, lines: Sequence[re.Match[str]], at: int) -> _Line:
+        """Return a line of a text."""
+        found = lines[at]
+        line = found.group()
+        below = lines[at + 1] if at + 1 < len(lines) else None
+        return cls(
+            at,
+            line.strip(),
+            found.start() + len(line) - len(line.lstrip()),
+            found.string,
+            lines[at - 1].group() if at else "",
+            "" if below is None else below.group(),
+            below is not None and below.start() == found.end() + 1,
+            at == 0 or found.start() > lines[at - 1].end() + 1,
+        )
+
+
 def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     """Return the title in a line; None for another line."""
-    line = lines[at].group()
-    start = lines[at].start() + len(line) - len(line.lstrip())
-    words = line.strip()
-    follows = at + 1 < len(lines) and lines[at + 1].start() == lines[at].end() + 1
-    framed = _FRAME.fullmatch(words) if words[:1] in _FRAME_MARKS else None
-    if framed is not None:
-        if words[0] == "[" and sum(map(_in_brackets, lines)) > 1:
-            return None  # buttons: [Back] and [Buy Now]
-        name = framed["name"]
-        plain = words[0] not in "[*_" or all(map(_TITLE_WORD.match, name.split()))
-        plain = plain or (follows and kind_of_noun(name.lower()) == ROOM)
-        if plain and _may_be_place(name):
-            return Title(name, start + framed.start("name"), True, True)
-        return None
-    if at == 0 and words[-1:] == "." and _may_stop(words[:-1], lines[0].string, follows=follows):
-        words = words[:-1]
-    if words.endswith((".", "!", "?")) or len(words) > _MAX_TITLE_CHARS:
-        return None  # true of most lines, and the pattern below is slow to fail
-    if at == 0 and words[-1:] == ":" and follows and _names_room(words[:-1]):
-        words = words[:-1]  # Kitchen: above its description
-    if ":" in words and not any(map(words.partition(":")[0].__contains__, _AFTER_TITLE)):
-        return None
-    if at == 0 and follows and words.islower() and kind_of_noun(words) == ROOM:
-        words = words.capitalize()
-    bare = _BARE.fullmatch(words)
+    line = _Line.of(lines, at)
+    framed = _FRAME.fullmatch(line.words) if line.words[:1] in _FRAME_MARKS else None
+    if framed is None:
+        return _bare_title(line)
+    if line.words[0] == "[" and sum(map(_in_brackets, lines)) > 1:
+        return None  # buttons: [Back] and [Buy Now]
+    return _framed_title(line, framed)
+
+
+def _framed_title(line: _Line, framed: re.Match[str]) -> Title | None:
+    """Return the title between marks: *== Old Mill ==*."""
+    name = framed["name"]
+    named = line.words[0] not in "[*_" or _is_in_title_case(name)
+    if (named or (line.follows and kind_of_noun(name.lower()) == ROOM)) and _may_be_place(name):
+        return Title(name, line.start + framed.start("name"), True, True)
+    return None
+
+
+def _bare_title(line: _Line) -> Title | None:
+    """Return the title in a line without marks."""
+    words = _bare_words(line)
+    bare = _BARE.fullmatch(words) if words else None
     if bare is None or not _may_be_place(bare["name"]):
         return None
-    if follows and BANNER.match(lines[at + 1].group()):
+    if line.follows and BANNER.match(line.below):
         return None
-    if at and _ABOVE_INSCRIPTION.search(lines[at - 1].group()):
+    if _ABOVE_INSCRIPTION.search(line.above):
         return None
-    below = lines[at + 1].group() if at + 1 < len(lines) else ""
-    sure = follows and below[:1] in RULE_MARKS and RULE.fullmatch(below) is not None
-    described = follows and (_DESCRIPTION.match(below) is not None or _lists_exits(below))
-    named = all(map(_TITLE_WORD.match, bare["name"].split()))
-    heads_exits = at == 0 and "xits" in lines[0].string and _VERB.search(words) is None
-    phrase = _PHRASE_START.match(words) is not None and _names_room(words)  # In the sitting room
-    if not (named or phrase or (described and (heads_exits or _is_heading(words)))):
+    prose = _DESCRIPTION.match(line.below) is not None
+    sure = line.follows and is_rule(line.below)
+    described = line.follows and (prose or _lists_exits(line.below))
+    titled = _is_in_title_case(bare["name"]) or (
+        _PHRASE_START.match(words) is not None and _names_room(words)  # In the sitting room
+    )
+    if not titled:
+        heads_exits = line.number == 0 and "xits" in line.text and _VERB.search(words) is None
+        if not (described and (heads_exits or _is_heading(words))):
+            return None
+    if not (sure or described or line.begins):
         return None
-    first = at == 0 or lines[at].start() > lines[at - 1].end() + 1
-    heads = at == 0 or (at == 1 and _NO_PLACE.fullmatch(lines[0].group().strip()) is not None)
-    apart = (named or phrase) and heads and not follows and _DESCRIPTION.match(below) is not None
-    if not (sure or described or first):
-        return None
+    apart = titled and prose and not line.follows and _heads_text(line)
     remark = bare["remark"] or ""
     remark = "" if STATE_OF_PLACE.fullmatch(remark) else remark
-    return Title(bare["name"], start, sure, described, apart, remark)
+    return Title(bare["name"], line.start, sure, described, apart, remark)
+
+
+def _bare_words(line: _Line) -> str:
+    """Return a line as words of a title; empty for a line that is none.
+
+    The first line of a text may have a stop or a colon, or be in lower case.
+    """
+    words = line.words
+    is_first = line.number == 0
+    heads = is_first and line.follows
+    if is_first and words[-1:] == "." and _may_stop(words[:-1], line):
+        words = words[:-1]
+    if words.endswith((".", "!", "?")) or len(words) > _MAX_TITLE_CHARS:
+        return ""  # true of most lines, and the pattern of a title is slow to fail
+    if heads and words[-1:] == ":" and _names_room(words[:-1]):
+        words = words[:-1]  # Kitchen: above its description
+    if ":" in words and not any(map(words.partition(":")[0].__contains__, _AFTER_TITLE)):
+        return ""
+    if heads and words.islower() and kind_of_noun(words) == ROOM:
+        return words.capitalize()
+    return words
+
+
+def _heads_text(line: _Line) -> bool:
+    """True if at most a line such as *Turn 3* comes before a line."""
+    return line.number == 0 or (
+        line.number == 1 and _NO_PLACE.fullmatch(line.above.strip()) is not None
+    )
+
+
+def _is_in_title_case(name: str) -> bool:
+    return all(map(_TITLE_WORD.match, name.split()))
 
 
 def _in_brackets(line: re.Match[str]) -> bool:
@@ -152,14 +221,13 @@ def _in_brackets(line: re.Match[str]) -> bool:
     return words[:1] == "[" and _FRAME.fullmatch(words) is not None
 
 
-def _may_stop(name: str, text: str, *, follows: bool) -> bool:
+def _may_stop(name: str, line: _Line) -> bool:
     """True if a first line may be a title with a full stop: *Old Wharf.*, above a description."""
-    words, with_exits = name.split(), " exit" in text
-    if with_exits and all(map(_TITLE_WORD.match, words)):
+    with_exits = " exit" in line.text
+    if with_exits and _is_in_title_case(name):
         return True
-    if not follows or len(words) > (
-        _MAX_HEADING_WORDS + 1 if with_exits else _MAX_LOWER_CASE_WORDS
-    ):
+    most = _MAX_HEADING_WORDS + 1 if with_exits else _MAX_LOWER_CASE_WORDS
+    if not line.follows or len(name.split()) > most:
         return False
     return _names_room(name) and name[0].isupper() and _VERB.search(name) is None
 
@@ -178,7 +246,7 @@ def _lists_exits(line: str) -> bool:
 
 def is_rule(line: str) -> bool:
     """True if a line underlines or separates others: *-----*."""
-    return not line[-1].isalnum() and RULE.fullmatch(line) is not None
+    return not line[-1].isalnum() and _RULE.fullmatch(line) is not None
 
 
 def _is_heading(line: str) -> bool:
