@@ -10,7 +10,7 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.names import Spec
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import check_flag, check_known, check_name
-from gym_memory.games.base import ENVIRONMENTS
+from gym_memory.games.base import ENVIRONMENTS, TextEnv
 from gym_memory.games.foreign import ForeignEnv
 from gym_memory.games.isolate import IsolatedEnv
 from gym_memory.wrappers.actions import Navigate
@@ -35,7 +35,8 @@ def make_env(
     """Build the environment ``name`` with a memory in its observation.
 
     Args:
-        name: A name of :data:`gym_memory.games.base.ENVIRONMENTS`.
+        name: A name of :data:`gym_memory.games.base.ENVIRONMENTS`. A class of a file that is none
+            of ours plays as ``Foreign``.
         memory: A memory with optional parameters, e.g. ``"arigraph?episodic=false"``.
         budget: Tokens that the recalled memory may take.
         recall: Shorthand for the memory's ``recall``: ``"structural"`` or ``"semantic"``.
@@ -45,6 +46,9 @@ def make_env(
         **kwargs: Arguments of the raw environment.
     """
     factory = ENVIRONMENTS.get(name)
+    if ":" in name and isinstance(factory, type) and not issubclass(factory, TextEnv):
+        name, kwargs = "Foreign", {"entry": name, **kwargs}
+        factory = ENVIRONMENTS.get(name)
     check_known(f"environment {name!r}", factory, kwargs, _OWN)
     if recall is not None:
         parsed = Spec(memory)

@@ -197,10 +197,10 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
         factory = ENVIRONMENTS.get(name)
         if "<locals>" in factory.__qualname__:
             raise InvalidArgumentError(f"expected {name} in a module: a new process imports it")
-        plugins = [  # absolute paths, since the working folder may have changed
-            str(module.__file__) if place.endswith(".py") else place
+        plugins = {  # absolute paths, since the working folder may have changed
+            place: str(module.__file__) if place.endswith(".py") else place
             for place, module in PLUGINS.items()
-        ]
+        }
         self._start = [plugins, factory.__module__, factory.__qualname__, dict(kwargs)]
         self._own = not factory.__module__.startswith("gym_memory.games.") or name == "Foreign"
         self._memory, self._reset_s, self._step_s = memory, reset_s, step_s
@@ -323,9 +323,12 @@ def _error(name: str, text: str) -> Exception:
 class _EnvHost:
     """A host of a raw environment that converts between objects and plain values."""
 
-    def __init__(self, plugins: list[str], module: str, name: str, kwargs: dict[str, Any]) -> None:
-        for plugin in plugins:
+    def __init__(
+        self, plugins: dict[str, str], module: str, name: str, kwargs: dict[str, Any]
+    ) -> None:
+        for place, plugin in plugins.items():
             import_plugin(plugin)
+            PLUGINS[place] = PLUGINS[plugin]  # by the name in an entry
         self._env: Any = _imported(module, name)(**kwargs)
         self._snapshots: dict[int, Any] = {}
         self._numbers = 0

@@ -157,7 +157,7 @@ RAW_KEYS = ("text", "task", "inventory", "valid_actions")
 def check_keys(wrapper: str, env: Any, keys: tuple[str, ...], hint: str) -> None:
     """Check that ``env`` is an environment whose observation is a Dict with ``keys``."""
     if not isinstance(env, gym.Env):
-        raise InvalidArgumentError(f"{wrapper}: expected an environment, got {env!r}")
+        raise InvalidArgumentError(f"{wrapper}: expected an environment, got {env!r:.80}: {hint}")
     space = env.observation_space
     missing = [k for k in keys if not isinstance(space, gym.spaces.Dict) or k not in space.spaces]
     if missing:

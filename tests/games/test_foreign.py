@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 import gym_memory
 from gym_memory.baselines.base import make_policy
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
-from gym_memory.core.names import Spec
+from gym_memory.core.names import Spec, import_plugin
 from gym_memory.core.records import Triple
 from gym_memory.core.trajectory import read_trajectory
 from gym_memory.draw.figures import score_figure
@@ -192,6 +192,36 @@ def test_named_actions_a_mask_and_keys() -> None:
         _, reward, terminated, _, info = env.step("right")
     assert terminated
     assert reward == 1.0
+
+
+def test_numbers_of_actions_begin_where_their_space_does() -> None:
+    class Numbers(Grid):
+        def step(self, action):
+            return self._obs(), float(action), False, False, {}
+
+    numbers = Numbers()
+    numbers.action_space = spaces.Discrete(3, start=5)
+    env = gym_memory.wrap(numbers, memory="none")
+    assert set(env.reset(seed=0)[0]["valid_actions"]) <= {"5", "6", "7"}
+    assert [env.step(name)[1] for name in ("7", "2")] == [7.0, 0.0]
+
+
+@pytest.mark.parametrize("isolate", ["none", "process"])
+def test_class_of_a_file_plays_as_a_foreign_environment(tmp_path, monkeypatch, isolate) -> None:
+    (tmp_path / "lane.py").write_text(
+        "class Lane:\n"
+        "    def reset(self):\n        return 'A lane.'\n"
+        "    def step(self, action):\n        return action, 1.0, True, {}\n"
+        "def make():\n    return Lane()\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    import_plugin("./lane.py")
+    env = make_env("./lane.py:Lane", memory="none", max_score=1, isolate=isolate)
+    assert env.reset(seed=3)[1]["task_id"] == "./lane.py:Lane/3"
+    assert env.step("run")[-1]["success"]
+    env.close()
+    with pytest.raises(InvalidArgumentError, match=r"Foreign\?entry=MODULE:FUNCTION"):
+        make_env("./lane.py:make", memory="none")
 
 
 def test_argument_overrides_automatic_detection() -> None:

@@ -131,7 +131,7 @@ def action_names(env: Any, given: Sequence[str] | None) -> tuple[str, ...]:
             raise InvalidArgumentError(
                 f"expected actions as {space.n} different names, got {given!r}"
             )
-        names = tuple(map(str, range(space.n)))
+        names = tuple(map(str, range(space.start, space.start + space.n)))
     return names
 
 

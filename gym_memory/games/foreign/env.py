@@ -229,7 +229,8 @@ class ForeignEnv(TextEnv):
         return reported
 
     def _send(self, action: str) -> Feedback:
-        command = self._names.index(action) if self._names else action
+        first = getattr(getattr(self.foreign, "action_space", None), "start", 0)
+        command = int(first) + self._names.index(action) if self._names else action
         with self._own_randomness():
             result = self._caller.step(command)
         with self._caller.reading("step"):
