@@ -34,6 +34,9 @@ PALETTE = (
 WIDTH, HEIGHT = 380, 210
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 26, 34
 _MOST_BANDS = 6
+_MOST_DOTS = 30
+Spot = Callable[[float, float], tuple[float, float]]
+"""Function from values along both axes to a place in the drawing."""
 _COLUMNS, _GAP = 3, 16
 _STYLE = (
     "".join(f".k{n}{{fill:{c};stroke:{c}}}" for n, c in enumerate(PALETTE))
@@ -266,29 +269,37 @@ def _line_panel(
         along_x = math.log10(x) if log else x
         return LEFT + (along_x - first) * scale_x, HEIGHT - BOTTOM - (y - low) * scale_y
 
-    parts = [axes(spot, labels, ticks(low, high, 4), along)]
     single = [spot(*line.points[0]) for line in lines if len(line.points) == 1]
     taken = [(x - 4, y + 3.5, 8.0) for x, y in single]
-    for line in lines:
-        body = f"<title>{text(line.label)}</title>"
-        if line.band and len(lines) <= _MOST_BANDS:
-            lows = [(x, b[0]) for (x, _), b in zip(line.points, line.band, strict=True)]
-            highs = [(x, b[1]) for (x, _), b in zip(line.points, line.band, strict=True)]
-            upper = _way(spot, highs, steps=steps)
-            lower = _way(spot, lows, steps=steps, back=True)
-            body += f'<path class="band k{line.colour}" d="M{upper}L{lower}Z"/>'
-        body += f'<path class="line k{line.colour}" d="M{_way(spot, line.points, steps=steps)}"/>'
-        if not steps and len(line.points) <= 30:
-            for x, y in line.points:
-                cx, cy = spot(x, y)
-                body += dot(cx, cy, line.colour, 4)
-            if len(line.points) == 1:
-                body += _point_label(label_of(line.memory), cx, cy, taken)
-        parts.append(f"<g {attributes(line.env, line.memory, line.policy)}>{body}</g>")
+    banded = len(lines) <= _MOST_BANDS
+    parts = [
+        axes(spot, labels, ticks(low, high, 4), along),
+        *(_curve(line, spot, steps=steps, banded=banded, taken=taken) for line in lines),
+    ]
     policies = {line.policy for line in lines}
     policy = policies.pop() if len(policies) == 1 else ""
     env = lines[0].env if lines else ""
     return svg(WIDTH, HEIGHT, heading, env, policy, "".join(parts))
+
+
+def _curve(
+    line: Line, spot: Spot, *, steps: bool, banded: bool, taken: list[tuple[float, float, float]]
+) -> str:
+    """Return a line with its band and points; a single point has the memory's name beside it."""
+    body = f"<title>{text(line.label)}</title>"
+    if line.band and banded:
+        lows = [(x, b[0]) for (x, _), b in zip(line.points, line.band, strict=True)]
+        highs = [(x, b[1]) for (x, _), b in zip(line.points, line.band, strict=True)]
+        upper = _way(spot, highs, steps=steps)
+        lower = _way(spot, lows, steps=steps, back=True)
+        body += f'<path class="band k{line.colour}" d="M{upper}L{lower}Z"/>'
+    body += f'<path class="line k{line.colour}" d="M{_way(spot, line.points, steps=steps)}"/>'
+    if not steps and len(line.points) <= _MOST_DOTS:
+        places = [spot(x, y) for x, y in line.points]
+        body += "".join(dot(x, y, line.colour, 4) for x, y in places)
+        if len(places) == 1:
+            body += _point_label(label_of(line.memory), *places[0], taken)
+    return f"<g {attributes(line.env, line.memory, line.policy)}>{body}</g>"
 
 
 def _point_label(name: str, x: float, y: float, taken: list[tuple[float, float, float]]) -> str:
@@ -309,7 +320,7 @@ def _point_label(name: str, x: float, y: float, taken: list[tuple[float, float, 
 
 
 def _way(
-    at: Callable[[float, float], tuple[float, float]],
+    at: Spot,
     points: Sequence[tuple[float, float]],
     *,
     steps: bool,
@@ -326,7 +337,7 @@ def _way(
 
 
 def axes(
-    at: Callable[[float, float], tuple[float, float]],
+    at: Spot,
     along: Mapping[float, str],
     up: Sequence[float],
     name: str,
