@@ -33,6 +33,8 @@ def test_first_text_decides_the_dialect(name: str) -> None:
 def test_unknown_text_is_plain() -> None:
     for text in ("", "Hello.", "$$$\n\\/", "You are in a room. You see a lamp.", "A: [3, 2, 1]"):
         assert detect_dialect(text) == "plain"
+    by_chance = "You are in room 2 of the east wing."  # as NetHack's texts begin
+    assert detect_dialect(by_chance) == "plain"
 
 
 def test_rules_that_find_nothing_give_way() -> None:

@@ -225,12 +225,13 @@ def _candidates() -> dict[str, Extractor]:
 
 
 def explained(texts: tuple[str, ...], rules: Extractor) -> float:
-    """Return the share of words in sentences from which rules read a fact, in [0, 1]."""
-    from gym_memory.extract.draft import (
-        apply,
-    )  # slow, so not at the top
+    """Return the share of words in sentences from which rules read a fact, in [0, 1].
 
-    graph, words, hit = TemporalGraph(), 0, 0
+    A single sentence may fit by chance and explains nothing.
+    """
+    from gym_memory.extract.draft import apply  # slow, so not at the top
+
+    graph, words, hits = TemporalGraph(), 0, list[int]()
     for t, text in enumerate(text[:_MAX_TEXT_CHARS] for text in texts):
         extraction = rules.extract(Step(t, text, _LOOK), graph, Task("", ""))
         apply(extraction, graph, t)
@@ -240,5 +241,5 @@ def explained(texts: tuple[str, ...], rules: Extractor) -> float:
             words += weight
             last = first + len(sentence)
             if any(start < last and end > first for start, end in spans):
-                hit += weight
-    return hit / words if words else 0.0
+                hits.append(weight)
+    return sum(hits) / words if len(hits) > 1 else 0.0
