@@ -12,7 +12,7 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gym_memory.baselines.actions import parse_action
@@ -66,7 +66,7 @@ _LABEL = (
     rf"[*_`\"' \])】>]{{0,4}}{_COLON}|(?<=[\[(【<]){_NOUN}{_NUMBER}[\])】>])"
 )
 _LABELLED = re.compile(rf"^[^\w\n]*{_LABEL}(?P<rest>.*)$", re.IGNORECASE | re.MULTILINE)
-_IN_LINE = re.compile(rf"[.!?;,)] {_LABEL}(?P<rest>.*)$", re.IGNORECASE | re.MULTILINE)
+_IN_LINE = re.compile(rf"(?:[.!?;,)] |\t){_LABEL}(?P<rest>.*)$", re.IGNORECASE | re.MULTILINE)
 _HEADING = re.compile(
     rf"^[ \t]*[#*_]+ *{_WHICH}{{0,3}}{_NOUN}{_MADE}?[ *_]*(?P<rest>)$",
     re.IGNORECASE | re.MULTILINE,
@@ -79,7 +79,7 @@ _PREFIX = re.compile(
 """Labels without a word for *action*; the rest of the line must be a valid action."""
 _NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
 _TAGGED = re.compile(
-    rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,60}}?)"
+    rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,120}}?)"
     r"(?:/>|>(?P<inside>.*?)(?:</(?P=tag)>|\Z))"
     r"|\\boxed\{(?:\\\w+\{)?(?P<box>[^{}]*)\}",
     re.IGNORECASE | re.DOTALL,
@@ -91,16 +91,22 @@ _INPUT = re.compile(
     r"\n[^\w\n]*(?:action|tool)[ _]?input\W{0,4}\d{0,3}\W{0,4}?[:：](.*)", re.IGNORECASE
 )
 """Line below the name of a tool, with what the tool gets (ReAct in LangChain)."""
-_FUNCTION = re.compile(r"<function=([^<>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+_FUNCTION = re.compile(
+    r"""<(?:function=|invoke name=["'])([^<>"'\n]+)["']?>(.*?)(?:</(?:function|invoke)>|\Z)""",
+    re.DOTALL,
+)
 _KEYED_CALL = re.compile(r"<tool_call>\s*([\w.-]+)\s*(<arg_key>.*?)(?:</tool_call>|\Z)", re.DOTALL)
 _KEYED = re.compile(r"<arg_key>([^<>\n]*)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 """An argument in the calls of GLM, whose keys are tags of their own."""
 _INSIDE = re.compile(r">([^<>]*)</")
 _NAMED = re.compile(_NOUN, re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""\b(?:name|value|text|action|command)\s*=\s*(["'])(.+?)\1""")
+_INNER_TAG = re.compile(r"</?\w+[^<>\n]{0,120}>")
+_ATTRIBUTE = re.compile(r"""\b(\w+)\s*=\s*(["'])(.+?)\2""")
+_SQUARE = re.compile(r"\[(\w+)\](.*?)\[/\1\]", re.DOTALL)
 _KEY = re.compile(rf"{_WHICH}*{_NOUN}s?{_MADE}*", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]")
-_FIELD = re.compile(r"""[{,]\s*["'](\w{1,40})["']\s*:\s*"([^"\n]*)"\s*[,}]""")
+_FIELD = re.compile(r"""[{,]\s*["']?(\w{1,40})["']?\s*:\s*(["'])([^"\n]*?)\2\s*[,}]""")
+_PAIR = re.compile(r"^[ \t-]*(\w[\w ]{0,40}):[ \t]*(.*)$", re.MULTILINE)  # of YAML
 _THOUGHT_KEY = re.compile(r".*(?:thought|reason|rationale|think).*", re.IGNORECASE)
 _OTHER_KEY = re.compile(
     rf"{_THOUGHT_KEY.pattern}|.*(?:{_BAD}|last|previous|past|prev|history|possible|valid|available"
@@ -145,6 +151,8 @@ _CHARACTER_MAP |= dict.fromkeys(map(ord, "*`\u200b\u200c\u200d\u2060\ufeff\xad")
 """Replacements of hyphens, invisible characters and marks of emphasis."""
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERS = {word: str(number) for number, word in enumerate(_WORDS)}
+_BETWEEN = re.compile(r"""\w+\s*=\s*(?=["'])|[^\w/'’?-]+|'(?!\w)|(?<!\w)'""")
+"""Marks between the words of an action, and names of arguments."""
 _SIGNS = re.compile(r"^[^\w\[({<\"'`?]+|[^\w\])}>\"'`?]+$")
 _SEARCH = re.compile(r"search\[.+\]")
 _INTENT = re.compile(
@@ -258,6 +266,7 @@ def read_action(
     answer = without_thinking(text).replace("\r\n", "\n").rstrip()[-_MAX_CHARS:]
     answer = _KEYED_CALL.sub(r"<function=\1>\2</function>", _STRUCK.sub("", answer))
     answer = _KEYED.sub(r"<parameter=\1>\2</parameter>", answer)
+    answer = _SQUARE.sub(r"<\1>\2</\1>", answer)
     if not answer:
         raise UnreadableAnswerError("expected an action, got an empty answer")
     made_up = _INVENTED_REPLY.search(answer)
@@ -317,9 +326,14 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
     leaves = leaves or list(_fields(answer))
     thoughts = (text for key, text in leaves if _THOUGHT_KEY.fullmatch(key))
     thought = next(thoughts, "")
-    named = [text for key, text in leaves if _KEY.fullmatch(_CAMEL.sub(" ", key))]
+    top = [leaf for value in values if isinstance(value, Mapping) for leaf in value.items()]
+    named = _named((key, text) for key, text in top if isinstance(text, str))
+    named = named if any(map(match, named)) else _named(leaves)  # inner ones may be candidates
     others = [text for key, text in leaves if not _OTHER_KEY.fullmatch(_CAMEL.sub(" ", key))]
     fields = named or list(filter(match, others))
+    pairs = [] if values else _PAIR.findall(answer)
+    if len(dict(pairs)) == len(pairs) > 1:
+        values, start, end = [dict(pairs)], 0, len(answer) + 1
     if not any(map(match, fields)):
         fields = [call for value in values for call in _calls(value) if match(call)] or fields
     for text in fields:
@@ -327,6 +341,10 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
         inner = [] if found else list(_labelled(text, match))
         for claim in inner or [_Claim(text, found, 0, 0)]:
             yield claim._replace(start=start, end=end - 1, thought=thought or claim.thought)
+
+
+def _named(leaves: Iterable[tuple[Any, str]]) -> list[str]:
+    return [text for key, text in leaves if _KEY.fullmatch(_CAMEL.sub(" ", str(key)))]
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -356,6 +374,8 @@ def _calls(value: Any) -> Iterator[str]:
         given = next((value[key] for key in _CALL_INPUTS if key in value), others)
         if called and given != {}:
             yield _call(value[called], given)
+        elif len(others) > 1 and all(isinstance(inner, str) for inner in others.values()):
+            yield " ".join(others.values())
         for inner in value.values():
             yield from _calls(inner)
 
@@ -372,7 +392,7 @@ def _fields(answer: str) -> Iterator[tuple[str, str]]:
     """Yield the fields of an answer in broken JSON."""
     for field in _FIELD.finditer(answer):
         if _KEY.fullmatch(_CAMEL.sub(" ", field[1])):
-            yield field[1], field[2]
+            yield field[1], field[3]
 
 
 def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
@@ -381,14 +401,17 @@ def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
         yield _Claim(text, match(text), call.start(), call.end())
     for tag in _TAGGED.finditer(answer):
         inside = tag["box"] if tag["inside"] is None else tag["inside"]
-        if inside is None:  # a self-closing tag has the action as an attribute
-            attribute = _ATTRIBUTE.search(tag["about"])
-            inside = attribute[2] if attribute else ""
+        given = _ATTRIBUTE.findall(tag["about"] or "")
+        parts = [value for key, _, value in given if not _OTHER_KEY.fullmatch(key)]
+        if inside is None:  # a self-closing tag has the action in its attributes
+            inside = next(filter(match, parts), "")
         elif (tag["tag"] or "").lower() in _PARAMETERS and not _NAMED.search(tag["about"]):
             continue
         closed = tag["inside"] is None or tag[0].endswith(">")
         found = match(inside)
         claims = [] if found else _claims(inside, (_tagged, _labelled), match)
+        if not (found or claims):  # in parts: attributes, or tags with other names
+            found = match(" ".join([*parts, *_INNER_TAG.sub(" ", inside).split()]))
         if claims:
             yield from (one._replace(start=tag.start(), end=tag.end() - closed) for one in claims)
         else:
@@ -415,7 +438,7 @@ def _on_lines(answer: str, match: Match) -> Iterator[_Claim]:
         if found and not aside:
             yield _Claim(line, found, at, at + len(line))
         if line.strip() and not found:
-            aside = bool(_ASIDE.match(line[:_MAX_LINE_CHARS]))
+            aside = bool(_ASIDE.match(re.split("[.,;!?] ", line[:_MAX_LINE_CHARS])[-1]))
         at += len(line) + 1
 
 
@@ -490,8 +513,8 @@ def _by_plain(valid: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def _match_loosely(text: str, valid: Sequence[str]) -> str:
-    """Also match a move by its direction, a word of a choice (*in/on*), names of a call alone."""
-    plain = _plain(text.replace(",", " "))
+    """Also match a direction, a choice (*in/on*), a call's names, inner marks, a missing source."""
+    plain = _plain(_BETWEEN.sub(" ", text))
     meant = direction_in(plain) or plain
     return _match(text, valid) or (_by_meaning(tuple(valid)).get(meant, "") if plain else "")
 
@@ -505,8 +528,11 @@ def _by_meaning(valid: tuple[str, ...]) -> Mapping[str, str]:
         choices = [word.split("/") for word in plain.split()]
         ways = itertools.islice(itertools.product(*choices), _MOST_CHOICES)
         said = dict.fromkeys((direction_in(plain) or plain, *map(" ".join, ways)))
-        bare = (parse_action(one) for one in said)
-        for one in said | dict.fromkeys(" ".join((it.verb, *it.names)) for it in bare):
+        said |= dict.fromkeys(_plain(_BETWEEN.sub(" ", one)) for one in said)
+        bare = [parse_action(one) for one in said]
+        said |= dict.fromkeys(" ".join((it.verb, *it.names)) for it in bare)
+        taken = [it for it in bare if it.template == "<> from <>"]  # the place is no choice
+        for one in said | dict.fromkeys(f"{it.verb} {it.names[0]}" for it in taken):
             found.setdefault(one, []).append(action)
     return {said: actions[0] for said, actions in found.items() if len(actions) == 1}
 

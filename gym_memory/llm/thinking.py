@@ -16,9 +16,10 @@ _TAG = re.compile(
 )
 """Tag around a thought, in all brackets and spellings in use."""
 _CHANNEL = re.compile(
-    r"(?:<\|start\|>\w*)?<\|?channel\|?>\s*(?P<name>\w+)[^<]*?(?:<\|message\|>|\n|<channel\|>)",
+    r"(?:<\|start\|>\w*)?<\|?channel\|?>\s*(?P<name>\w+)(?:[^<]|<\|constrain\|>)*?(?:<\|message\|>|\n|<channel\|>)",
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start)\|>|<channel\|>")
+_CALLED = re.compile(r"to=functions\.(\w+)")
 _FINAL = ("final", "commentary")
 _CONTROL = re.compile(
     r"(?:<\|(?:im_start|start_header_id|start)\|>|<start_of_turn>)(?:assistant|model)?"
@@ -76,6 +77,8 @@ def _split_channels(text: str) -> tuple[str, str]:
         piece = text[head.end() : after.start() if after else len(text)]
         end = _CHANNEL_END.search(piece)
         inside, rest = (piece[: end.start()], piece[end.end() :]) if end else (piece, "")
+        if called := _CALLED.search(head[0]):
+            inside = f"<function={called[1]}>{inside}</function>"
         (answers if head["name"].lower() in _FINAL else thoughts).append(inside)
         if rest and not _CHANNEL_END.search(rest) and head["name"].lower() not in _FINAL:
             answers.append(rest)

@@ -57,6 +57,7 @@ def test_last_line_of_cut_answer_is_not_an_action() -> None:
 
 
 CALLS = ["open door", "take lamp", "put lamp on table", "go north", "look"]
+CALLS += ["take red apple from table", "take green apple from table"]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,29 @@ CALLS = ["open door", "take lamp", "put lamp on table", "go north", "look"]
         ("Action: act\nAction Input: take lamp", "take lamp"),
         ("Action: look\nAction Input: None", "look"),
         ("Action: take lamp\nAction Input: lamp", "take lamp"),
+        ('<action name="take"><object>lamp</object></action>', "take lamp"),
+        ("<action>\n<verb>take</verb>\n<noun>lamp</noun>\n</action>", "take lamp"),
+        ('<command verb="put" thing="lamp" where="on" to="table"/>', "put lamp on table"),
+        ('<action instead="look" name="go north"/>', "go north"),
+        ('<invoke name="take"><parameter name="object">lamp</parameter></invoke>', "take lamp"),
+        ("[ACTION]take lamp[/ACTION]", "take lamp"),
+        ("```yaml\nverb: take\nobject: lamp\n```", "take lamp"),
+        ("action:\n  verb: take\n  object: lamp\nreason: It is dark.", "take lamp"),
+        ("Action: go north\nAction: look", ""),
+        ("Action: look?\nReason: none", ""),
+        ('{"action": {"type": "take", "target": "lamp"}}', "take lamp"),
+        ("{action: 'take lamp', reason: 'dark'}", "take lamp"),
+        ('{"candidates": [{"action": "look"}, {"action": "go north"}], "action": "look"}', "look"),
+        ('take("lamp")', "take lamp"),
+        ("put(thing='lamp', on='table')", "put lamp on table"),
+        ("Action: take [lamp]", "take lamp"),
+        ('Action: take "lamp"', "take lamp"),
+        ("> go north\n\nThat did not work, so:\n\nlook", ""),
+        ('My last answer was "look". Now I choose:\ngo north', "go north"),
+        ("<|channel|>commentary to=functions.take <|constrain|>json<|message|>{\"a\": \"lamp\"}",
+         "take lamp"),
+        ("Action: take the red apple", "take red apple from table"),
+        ("Action: take apple", ""),
         ("Action: take\nAction Input: knife", ""),
         ('{"name": "eat", "arguments": {"object": "lamp"}}', ""),
     ],
