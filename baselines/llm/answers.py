@@ -541,7 +541,7 @@ def _by_meaning(valid: tuple[str, ...]) -> Mapping[str, str]:
 
 
 def undressed(
-    text: str, valid: Sequence[str], operations: Sequence[str] = (), alike: Alike = _match
+    text: str, valid: Sequence[str], operations: Sequence[str] = (), alike: Alike = _match_loosely
 ) -> str:
     """Return the action of a text that has only marks and a remark beside it; else empty.
 

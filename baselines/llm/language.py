@@ -147,6 +147,7 @@ class LanguagePolicy(Policy):
         self.llm = _model(own.llm, shorthands, self.default_llm)
         self.fallbacks = self.invalid_actions = self.asked_again = self.history_cuts = 0
         self._unread = ("", "")  # reason why the last answer was not played, and the answer
+        self._formless = ""  # answer of the last attempt if it was not of the requested form
         self._begin(None)
         self.set_up()
 
@@ -354,13 +355,7 @@ class LanguagePolicy(Policy):
             self._unread = ("", text)
             return self.read(text, obs, cut=answer.finish == "length" and not field)
 
-        try:
-            answer = self._fitted(prompt, slots, schema)
-        except ModelError as error:
-            if not (field and error.answer):
-                raise
-            self._unread = ("", error.answer)
-            return self.read(error.answer, obs)  # of another form, but it may name the action
+        answer = self._fitted(prompt, slots, schema)
         try:
             return read(answer)
         except UnreadableAnswerError as error:
@@ -380,6 +375,7 @@ class LanguagePolicy(Policy):
 
     def attempt(self, answer: Callable[[], Answer], otherwise: Answer) -> Answer:
         """Return ``answer()``; on a ModelError, count it and return ``otherwise``."""
+        self._formless = ""
         try:
             return answer()
         except UnreadableAnswerError as error:
@@ -387,6 +383,7 @@ class LanguagePolicy(Policy):
         except ModelError as error:
             self.fallbacks += 1
             self._unread = (f"the call failed: {error}", error.answer)
+            self._formless = error.answer
             if error.answer:
                 self._note_unread(error)
         return otherwise
@@ -403,17 +400,21 @@ class LanguagePolicy(Policy):
     def act_on(self, answer: str, obs: Observation) -> str:
         """Return the valid action or memory operation in an answer, or else a random action.
 
-        :meth:`attempt` has counted an empty answer. With ``strict``, raise ModelError instead of
+        :meth:`attempt` has counted an empty answer. If an answer was not of the requested form, the
+        action that it names is played. With ``strict``, raise ModelError instead of
         choosing at random.
         """
         valid = obs["valid_actions"]
+        answer = answer or (self._formless if valid else "")  # otherwise any text is an action
         action = undressed(answer, valid, self._operations) if answer else ""
         if answer and not action:
             try:
                 action = self.read(answer, obs).action
             except UnreadableAnswerError as error:
-                self._count_unread(error, answer)
+                if answer != self._formless:
+                    self._count_unread(error, answer)
         if action:
+            self.fallbacks -= answer == self._formless  # the answer was of use after all
             return action
         reason, answer = self._unread
         self.decided_otherwise(reason or "the model gave no action", answer)

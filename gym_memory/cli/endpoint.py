@@ -38,9 +38,14 @@ def examine_model(model: str, base_url: str) -> list[Row]:
         findings.append(_reading("an answer with a thought", chat.complete(free).text))
         findings.append(_reading("an answer in JSON", chat.complete(held).text))
     except ModelError as error:
-        raise ModelSetupError(
-            f"{error}. It was called as the agents react and ariadne do"
-        ) from error
+        if not error.answer:
+            raise ModelSetupError(
+                f"{error}. It was called as the agents react and ariadne do"
+            ) from error
+        shown = f"{error}, got {error.answer!r:.100}"
+        findings.append(
+            ("an answer in JSON", "broken", shown, "play plain or react, which need none")
+        )
     total = chat.meter.total()
     thinks = (
         f"yes, {total.reasoning_tokens} tokens are reported as reasoning" if chat.reasons else "no"

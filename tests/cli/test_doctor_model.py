@@ -9,7 +9,7 @@ from waited import Clock
 
 from gym_memory.cli import main
 from gym_memory.llm import client
-from gym_memory.testing.chat import ZooServer
+from gym_memory.testing.chat import Faults, ScriptedServer, ZooServer
 
 
 @pytest.mark.parametrize("dialect", ["plain", "reasoning", "think", "no_usage", "no_system"])
@@ -34,3 +34,14 @@ def test_unreachable_model_gives_status_2(
         main(["doctor", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"])
     assert ended.value.code == 2
     assert "Start the server of model 'm'" in capsys.readouterr().err
+
+
+def test_model_without_json_is_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    faults = Faults(rates={"wrong_json": 1.0})
+    with ScriptedServer(faults=faults) as server, pytest.raises(SystemExit) as ended:
+        main(["doctor", "--model", "m", "--base-url", server.base_url, "--json"])
+    assert ended.value.code == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    states = {row["name"]: row["state"] for row in rows}
+    assert states["an answer in JSON"] == states["an answer with a thought"] == "broken"
+    assert states["tokens"] == "ok"
