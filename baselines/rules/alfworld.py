@@ -95,8 +95,6 @@ class HouseholdStep:
             return self._look_at(thing)
         return self._treat(thing) or self._bring(thing)
 
-    # ------------------------------------------------------------ with empty hands
-
     def _fetch(self) -> Move | None:
         aim = Aim(f"find {self.goal.thing}", Kind.FIND)
         done = self._delivered()
@@ -137,8 +135,6 @@ class HouseholdStep:
             for fact in self.beliefs.graph.incoming(place)
             if fact.relation in ("is in", "is on") and fact.subject != PLAYER
         ]
-
-    # ------------------------------------------------------------ with something in hand
 
     def _put_away(self, thing: str) -> Move | None:
         for action in self._putting_actions(thing):
@@ -195,8 +191,6 @@ class HouseholdStep:
         for action in self.beliefs.options("move", "put"):
             if action.split(" ", 1)[1].startswith(f"{thing} "):
                 yield action
-
-    # ------------------------------------------------------------ searching
 
     def _search(self, kind: str, aim: Aim) -> Move | None:
         """Go to the furniture with the best ratio of probability to steps.

@@ -223,9 +223,6 @@ def open_here(beliefs: Beliefs, aim: Aim) -> Move | None:
     return None
 
 
-# ------------------------------------------------------------ moves that every player knows
-
-
 class RulePolicy(Policy):
     """A policy that reads the observation by the extraction rules of its dialect.
 
@@ -261,8 +258,6 @@ class RulePolicy(Policy):
         places = [m.triple.object for m in found.mentions if m.triple[:2] == (PLAYER, "is in")]
         return places[-1] if places else ""
 
-
-# ------------------------------------------------------------ advisors
 
 Advisor = Callable[[Beliefs], Iterable[Move]]
 """A function from beliefs to possible moves, the best first."""

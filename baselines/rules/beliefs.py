@@ -183,8 +183,6 @@ class Beliefs:
         """True if the present text says where the agent is."""
         return any(m.triple[:2] == (PLAYER, "is in") for m in self._mentions)
 
-    # ------------------------------------------------------------ actions
-
     def can(self, action: str) -> bool:
         """True if an action is valid; without a list of valid actions, any action counts."""
         return action in self._spelling if self.actions else True
@@ -218,8 +216,6 @@ class Beliefs:
         """Return the valid action that opens a thing; None if there is none."""
         action = f"open {thing}"
         return action if action in self._spelling else None
-
-    # ------------------------------------------------------------ things
 
     def objects(self, subject: str, relation: str) -> list[str]:
         """Return objects of the facts ``subject relation *``."""
@@ -331,8 +327,6 @@ class Beliefs:
             ),
             default=0,
         )
-
-    # ------------------------------------------------------------ the map
 
     def ways(self, place: str) -> dict[str, str]:
         """Map the directions of known and guessed ways out of a place to the next places."""

@@ -115,8 +115,6 @@ class Explorer(Policy):
         self._over = cell is None and bool(self.archive.cells)
         self._target: Cell | None = cell
 
-    # ------------------------------------------------------------ the loop's calls
-
     def back(self) -> Any:
         """Return the snapshot of the next state to explore from; None while an attempt goes on."""
         if not self._over or not self._trail:
@@ -178,8 +176,6 @@ class Explorer(Policy):
     def counters(self) -> dict[str, float]:
         """Return the number of returns of each kind, and of replayed steps."""
         return {name: self._counts[name] for name in ("restored", "restarted", "replayed")}
-
-    # ------------------------------------------------------------ attempts
 
     def _record_arrival(self, obs: Observation, info: dict[str, Any]) -> Cell:
         """Record a visit to the present state and return its cell."""
@@ -245,8 +241,6 @@ class Explorer(Policy):
         self._attempt = []
         if target is not None:
             self._queue = list(routes[target.key])
-
-    # ------------------------------------------------------------ roles
 
     def select(self, cells: list[Cell]) -> Cell | None:
         """Return the most promising of the cells; None if there is none."""

@@ -43,8 +43,6 @@ def track_novelty(state: RulePlan, text: str, inventory: str) -> tuple[int, tupl
     return state.idle + 1 if again else 0, (*others, mark)[-_RECOGNIZED_OBSERVATIONS:]
 
 
-# ------------------------------------------------------------ typed aims
-
 Exit = tuple[str, str]
 """(place, direction)."""
 

@@ -139,9 +139,6 @@ def evidence_in(memory: str) -> list[Evidence]:
     return found
 
 
-# ---------------------------------------------------------------- weights of words
-
-
 def _stems(text: str) -> list[str]:
     """Return the first letters of each content word as its stem."""
     return [
@@ -185,9 +182,6 @@ def bridge_from(question: str, evidence: Sequence[Evidence], *, but: str = "") -
                 if score > best and name and not _is_covered_by(name, f"{question} {but}"):
                     best, chosen = score, name
     return chosen
-
-
-# ---------------------------------------------------------------- the answer
 
 
 def answer_to(question: str, evidence: Sequence[Evidence]) -> str:

@@ -217,8 +217,6 @@ class Shopper(RulePolicy):
             return self._on_details(shelf, aim)
         return self._search(shelf, obs["task"], aim)
 
-    # ------------------------------------------------------------ a product
-
     def _on_item(self, shelf: Shelf, aim: ClickAim, last: str) -> Choice:
         product = shelf.products.get(shelf.here)
         if product is None:
@@ -255,8 +253,6 @@ class Shopper(RulePolicy):
         if unread and product is not None and product.value < 1.0:
             return ("click[< prev]", ClickAim(_READ, unread[0]))
         return ("click[< prev]", ClickAim(_DECIDE))
-
-    # ------------------------------------------------------------ the way to one
 
     def _on_results(self, shelf: Shelf, obs: Observation, aim: ClickAim) -> Choice:
         target = shelf.products.get(aim.what) if aim.purpose == _RETURN else None

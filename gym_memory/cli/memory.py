@@ -241,9 +241,6 @@ def diff(
         output().print("No difference.")
 
 
-# ---------------------------------------------------------------- memories
-
-
 def _facts(opened: RestoredMemory, entity: str, *, past: bool) -> list[FactRecord]:
     from gym_memory.run.results.archive import fact_records
 
@@ -280,9 +277,6 @@ def _memory_lines(opened: RestoredMemory) -> list[str]:
     if facts:
         return sorted(", ".join(fact.fact) for fact in facts)
     return json.dumps(opened.memory.state(), indent=1, ensure_ascii=False).splitlines()
-
-
-# ---------------------------------------------------------------- stores
 
 
 def _store(path: str) -> Store:

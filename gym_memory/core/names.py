@@ -18,11 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from gym_memory.core.components import Component
-from gym_memory.core.errors import (
-    InvalidArgumentError,
-    MissingDependencyError,
-    UnknownNameError,
-)
+from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 from gym_memory.core.frames import raised_at
 from gym_memory.core.secrets import has_secret
 from gym_memory.core.settings import check_known, check_utf8

@@ -161,9 +161,6 @@ def _view(handle: str, turn: GameTurn) -> GameView:
     )  # fmt: skip
 
 
-# ------------------------------------------------------------ games and memories
-
-
 def add_state_tools(
     server: Any,
     shelf: LeaseShelf[Any],

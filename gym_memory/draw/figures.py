@@ -164,9 +164,6 @@ def _score_panel(env: str, rows: Sequence[ScoredRow], colour: Mapping[str, int])
     return draw.svg(width, bottom + 24, f"Score on {label_of(env)}", env, "", grid + "".join(parts))
 
 
-# ---------------------------------------------------------------- lines
-
-
 def budget_figure(sweep: Sequence[SweptScores], colour: Mapping[str, int]) -> Figure:
     """Draw score against token budget, one panel per environment and policy."""
     panels: dict[tuple[str, str], list[Line]] = {}
@@ -207,9 +204,6 @@ def curves_figure(
     return line_figure(name, title, panels, along, "score", (0.0, 1.0), steps=steps)
 
 
-# ---------------------------------------------------------------- costs
-
-
 def cost_figures(rows: Sequence[ScoredRow], colour: Mapping[str, int]) -> list[Figure]:
     """Draw score against memory tokens, and against cost if there is any."""
     found = [
@@ -242,8 +236,6 @@ def _scatter(
         panels.append((label_of(env), lines))
     return line_figure(name, title, panels, along, "score", (0.0, 1.0), start=0.0)
 
-
-# ---------------------------------------------------------------- heat maps
 
 _LEFT, _TOP, _WIDE, _HIGH = 104, 44, 74, 24
 _GAIN, _LOSS = 1, 11

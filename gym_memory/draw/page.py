@@ -74,9 +74,6 @@ def memory_table(name: str, stats: MemoryStats, facts: Sequence[Triple] | None) 
     return table(("subject", "relation", "object"), rows, caption=head)
 
 
-# ---------------------------------------------------------------- pages
-
-
 class Assets(NamedTuple):
     """Scripts and styles of a page, each as a package and a file name."""
 

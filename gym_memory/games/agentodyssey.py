@@ -189,8 +189,6 @@ def _digest(worlds: tuple[str, ...]) -> str:
     return found.hexdigest()[:8]
 
 
-# ------------------------------------------------------------ commands
-
 _HERE, _IN_HANDS, _WORN, _IN_CONTAINER = "here", "hands", "worn", "kept"
 _OBJECT_PLACES = {
     "pick up": (_HERE,),
@@ -276,9 +274,6 @@ def _craftable(engine: Engine, have: Mapping[str, float]) -> Iterator[str]:
         needs = thing.craft_ingredients
         if needs and all(have.get(part, 0) >= amount for part, amount in needs.items()):
             yield str(thing.name)
-
-
-# ------------------------------------------------------------ environment
 
 
 class AgentOdyssey(TextEnv):

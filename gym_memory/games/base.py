@@ -406,8 +406,6 @@ def _remake(
     return env
 
 
-# ------------------------------------------------------------ the table
-
 NAMESPACE = "gym_memory"
 """First part of every id."""
 

@@ -317,9 +317,6 @@ def _error(name: str, text: str) -> Exception:
     return kind.__new__(kind, text)
 
 
-# ---------------------------------------------------------------- inside the process
-
-
 class _EnvHost:
     """A host of a raw environment that converts between objects and plain values."""
 

@@ -40,9 +40,6 @@ class Leg(NamedTuple):
     place: str
 
 
-# ------------------------------------------------------------ what a graph says
-
-
 def current_place(graph: TemporalGraph) -> str | None:
     """Return where the agent is; None if unknown."""
     fact = graph.value(PLAYER, "location")
@@ -106,9 +103,6 @@ def route(graph: TemporalGraph, target: str) -> list[Leg] | None:
     return shortest_path(here, graph.normalize(target), partial(ordered_ways, graph))
 
 
-# ------------------------------------------------------------ search
-
-
 def spread(start: str, ways: Ways) -> Iterator[tuple[str, Leg]]:
     """Yield each place in reach, breadth first, with the move to it and the place before it."""
     seen, queue = {start}, [start]
@@ -155,9 +149,6 @@ def shortest_path(start: str, target: str, ways: Ways) -> list[Leg] | None:
         target, move = came[target]
         path.append(move)
     return path[::-1]
-
-
-# ------------------------------------------------------------ grids
 
 
 def beyond(square: Square | None, direction: str) -> Square | None:

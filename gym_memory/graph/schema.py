@@ -226,9 +226,6 @@ def direction_in(action: str) -> str | None:
     return last if last in DIRECTIONS else None
 
 
-# ------------------------------------------------------------ names of things
-
-
 DETERMINERS = frozenset(
     "the a an my your his her its our their this that these those some any".split()  # noqa: SIM905
 )

@@ -49,8 +49,6 @@ class TemporalGraph(VersionedFacts):
                 graph.add(triple, 0)
         return graph
 
-    # Names
-
     def normalize(self, name: str) -> str:
         """Return the graph's name of an entity: lower case, no article, no alias."""
         if name in self._out:

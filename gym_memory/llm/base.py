@@ -111,9 +111,6 @@ class Scorer(Protocol):
         ...
 
 
-# --- forms of an answer, and JSON out of it -----------------------------------------------------
-
-
 class Form(NamedTuple):
     r"""A text with slots: the last one takes one of ``options``, every other one a free line.
 

@@ -211,8 +211,6 @@ class OpenAIChat(BaseChatModel):
             **found,
         }
 
-    # ------------------------------------------------------------ calls
-
     def preflight(self, trial: Request | None = None) -> None:
         """Make a short call, and repeat it for 6 s if it fails; cached answers need no server.
 

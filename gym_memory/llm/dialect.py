@@ -125,9 +125,6 @@ def reasons_by_name(model: str) -> bool:
     return _REASONS.search(model) is not None
 
 
-# ------------------------------------------------------------ learning
-
-
 @dataclasses.dataclass
 class LearntDialect:
     """A dialect of a model, shared by its clients in a process; ``notes`` report changes.

@@ -126,9 +126,6 @@ def endpoint(url: str, place: str) -> Endpoint:
     return Endpoint(url, place)
 
 
-# ------------------------------------------------------------ one deadline
-
-
 _deadline: ContextVar[float] = ContextVar("gym_memory_llm_deadline")
 
 
@@ -218,9 +215,6 @@ def _unpacking(encoding: str) -> Callable[[bytes, int], bytes]:
             raise Failure("server", f"a compressed response is damaged: {error}") from None
 
     return plain
-
-
-# ------------------------------------------------------------ the pool
 
 
 def _pool(urllib3: ModuleType, url: str) -> PoolManager:

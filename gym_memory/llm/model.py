@@ -29,15 +29,7 @@ from gym_memory.core.errors import (
 from gym_memory.core.settings import check_amount, check_int
 from gym_memory.llm.base import Form, Message, Reply, Request, Tokens, answered
 from gym_memory.llm.thinking import split_thinking
-from gym_memory.llm.usage import (
-    Budget,
-    Call,
-    Meter,
-    Price,
-    Usage,
-    current_scope,
-    with_estimate,
-)
+from gym_memory.llm.usage import Budget, Call, Meter, Price, Usage, current_scope, with_estimate
 
 __all__ = ["MAX_ANSWER_CHARS", "MOST_FAILURES", "BaseChatModel", "Failure", "ResponseCache"]
 __all__ += ["THINKING_TOKENS", "call_key", "prompt_ceiling"]
@@ -372,8 +364,6 @@ def prompt_ceiling(messages: Sequence[Message], schema: Any = None) -> int:
 def _json_schema(schema: Any) -> str:
     return json.dumps(schema.model_json_schema())
 
-
-# --- the response cache: an exact repeat of a call is answered from disk ------------------------
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS responses (

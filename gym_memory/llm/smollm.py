@@ -208,8 +208,6 @@ def _tokenizer(about: dict[str, Any]) -> Any:
     return tokenizer
 
 
-# --- a llama.cpp server -------------------------------------------------------------------------
-
 _POLL_SECONDS = 0.1
 
 

@@ -94,9 +94,6 @@ def _joined(pieces: list[str]) -> str:
     return "\n".join(piece.strip() for piece in pieces if piece.strip())
 
 
-# ------------------------------------------------------------ a message of the wire
-
-
 def message_parts(message: Mapping[str, Any]) -> tuple[str, str]:
     """Return the thoughts and the text of an assistant's message, in any server's format.
 

@@ -165,9 +165,6 @@ def _events(body: str) -> Iterator[Any]:
         yield {"error": {"code": 502, "message": "an event of the stream is not whole"}}
 
 
-# ------------------------------------------------------------ errors
-
-
 class ErrorReport(NamedTuple):
     """An error of a server: an HTTP status, its code and its message."""
 
@@ -248,8 +245,6 @@ def _error_object(content: Any) -> Any:
     return None
 
 
-# ------------------------------------------------------------ waiting
-
 _DURATION = re.compile(
     r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|sec\w*|m|min\w*|h|hours?)?(?![a-z])", re.I
 )
@@ -319,9 +314,6 @@ def _unit(name: str) -> float:
     return next(
         (seconds for unit, seconds in (("m", 60.0), ("h", 3600.0)) if name.startswith(unit)), 1.0
     )
-
-
-# ------------------------------------------------------------ usage
 
 
 def read_tokens(usage: Any, text: str = "", thought: str = "", estimate: int = 0) -> Tokens:

@@ -27,8 +27,6 @@ _ENDS_STRING = '"\\' + _CONTROL
 Trie = dict[int, Any]
 
 
-# --- prompts ------------------------------------------------------------------------------------
-
 BLOCK = 64
 """Tokens of the first piece of a prompt; each later piece doubles the length."""
 
@@ -107,9 +105,6 @@ def _piece_ends(most: int, block: int) -> list[int]:
 def _common_length(one: Sequence[int], other: Sequence[int]) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-# --- answers ------------------------------------------------------------------------------------
 
 
 class Writer:

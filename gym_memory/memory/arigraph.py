@@ -89,8 +89,6 @@ class AriGraph(Memory):
         """Return the least similarity of a retrieved edge."""
         return self._models.threshold
 
-    # ------------------------------------------------------------ the episode
-
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode; clears graph and episodes if their lifetime is over."""
         before, self._task = self._task, task
@@ -157,8 +155,6 @@ class AriGraph(Memory):
         if last is None or (last.cue, last.budget) != (cue, budget):
             last = Search(self._sources, cue, budget, self._task, self._origin)
         return last.reasons()
-
-    # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
         """Return graph, episodes, task and clock."""

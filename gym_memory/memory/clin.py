@@ -100,8 +100,6 @@ class Clin(LessonMemory):
         self._seen, self._seed = "", 0
         self._is_new = False
 
-    # ------------------------------------------------------------ episodes and trials
-
     def begin(self, task: Task, seed: int | None) -> None:
         """Start a trial; instances of different tasks are paired by seed."""
         self._seed = seed or 0
@@ -185,8 +183,6 @@ class Clin(LessonMemory):
             kept.remove(min(alike, key=lambda e: (e.worth, e.task)))
         return kept
 
-    # ------------------------------------------------------------ recall
-
     def _lessons(self) -> Sequence[str]:
         return self._memories[-1] if self._memories else ()
 
@@ -201,8 +197,6 @@ class Clin(LessonMemory):
             value += 2 * ("NECESSARY" in sentence or ALIVE in sentence)
             ranks.append((-value, index))
         return [index for _, index in sorted(ranks)]
-
-    # ------------------------------------------------------------ state
 
     def _learnt(self) -> dict[str, Any]:
         return {

@@ -88,9 +88,6 @@ _SAYS = re.compile(rf"([^:\s][^:]*?) ({_any_of(VERBATIM)}): (\S.*)")
 _LISTED = re.compile(r"\[([^\[\],\s][^\[\],]*), ([^,\s][^,]*), (\S.*)\]")
 
 
-# ------------------------------------------------------------ entries of a transcript
-
-
 class TranscriptStep(NamedTuple):
     """A step in a transcript; ``t`` is None and ``action`` empty if the text does not state it."""
 
@@ -154,8 +151,6 @@ def split_entries(text: str) -> tuple[str, list[TranscriptStep]]:
     return "\n".join(before), found
 
 
-# ------------------------------------------------------------ text of a game in a memory
-
 _BREAK = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _WIDE |= {0x3000: ord(" "), 0xFE64: ord("<"), 0xFE65: ord(">")}
@@ -188,9 +183,6 @@ def _passes_for_ours(line: str) -> bool:
     if _FORGED.match(line) or _heading(line) or read_head(line):
         return True
     return bool(read_line(line.strip()) or split_reward(line.strip())[1])
-
-
-# ------------------------------------------------------------ lines of facts
 
 
 def fact_line(subject: str, parts: Iterable[str]) -> str:
@@ -266,9 +258,6 @@ def fact_lines(subject: str, facts: Iterable[Triple]) -> list[str]:
         elif _can_be_read(fact):
             parts.append(_part(fact))
     return [fact_line(subject, parts), *lines] if parts else lines
-
-
-# ------------------------------------------------------------ whole accounts
 
 
 class LoggedAction(NamedTuple):
@@ -350,8 +339,6 @@ def without_numbers(action: str) -> str:
     return _OBJECT_NUMBER.sub("", action)
 
 
-# ------------------------------------------------------------ operations of a policy
-
 _OPERATION = re.compile(r"\s*(note|forget|find)(?: +(\d{1,9}))? *:(.*)", re.I | re.S)
 
 
@@ -378,9 +365,6 @@ def read_operation(text: str) -> Operation | None:
     text = " ".join(found[3].split())
     number = found[2] or (text if verb == "forget" and re.fullmatch(r"[0-9]{1,9}", text) else "0")
     return Operation(verb, int(number), text)
-
-
-# ------------------------------------------------------------ fitting a budget
 
 
 _ENOUGH_MISSES = 4

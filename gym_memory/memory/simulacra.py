@@ -126,8 +126,6 @@ class Simulacra(Memory):
         new = list(takewhile(lambda record: record.t > t, latest))
         return [render_episode(Step(r.t, r.text, r.action)) for r in reversed(new)]
 
-    # ------------------------------------------------------------ retrieval
-
     def scores(self, cue: Cue) -> NDArray[np.float64]:
         """Return the score of every record, in order; shape (records,)."""
         relevance = self._stream.similarities([cue.text, cue.focus]).astype(np.float64)
@@ -168,8 +166,6 @@ class Simulacra(Memory):
             episodes=tuple([record.text for record, _ in shown]),
             lessons=tuple(insights),
         )
-
-    # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
         """Return the stream, the task, the clock and pending records."""

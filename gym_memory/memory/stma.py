@@ -16,14 +16,7 @@ from gym_memory.core.text import with_reward
 from gym_memory.extract.draft import is_whole
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place, ways_out
-from gym_memory.graph.schema import (
-    EXIT,
-    LOCATIONS,
-    OPPOSITE,
-    PLAYER,
-    direction_of,
-    way_relation,
-)
+from gym_memory.graph.schema import EXIT, LOCATIONS, OPPOSITE, PLAYER, direction_of, way_relation
 from gym_memory.llm.base import ChatModel
 from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget
 from gym_memory.memory.encoders import make_encoder
@@ -143,8 +136,6 @@ class STMA(Memory):
         self._task = task
         self._clear()
 
-    # ------------------------------------------------------------ Algorithm 2, lines 4 to 7
-
     def observe(self, step: Step) -> None:
         """Append the record, summarise, extract relations from the summary, update the graph."""
         step = step._replace(text=step.text[:_MAX_RECORD_CHARS])
@@ -179,10 +170,8 @@ class STMA(Memory):
                     if other.relation in LOCATIONS:
                         graph.retire(other, t)
 
-    # ------------------------------------------------------------ Algorithm 1
-
     def retrieve(self, cue: Cue, most: int = 1000) -> list[Triple]:
-        """Return the subgraph for a cue, nearest first; stop after ``most`` vertices."""
+        """Return the subgraph for a cue (Algorithm 1), nearest first, of about ``most`` vertices."""
         here = current_place(self.graph) or ""
         texts = [cue.focus, f"{here}\n{cue.text[:_MAX_QUERY_CHARS]}\n{cue.inventory}"]
         found = dict.fromkeys([here] if here else [])
@@ -226,8 +215,6 @@ class STMA(Memory):
                 elif relation != EXIT or obj not in taken:
                     kept[fact] = None
         return list(kept)
-
-    # ------------------------------------------------------------ Algorithm 2, lines 8 and 9
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return temporal and spatial belief within ``budget`` tokens."""
@@ -291,8 +278,6 @@ class STMA(Memory):
                 break
             facts = facts[: len(facts) * left // len(text)]
         return f"{_SPATIAL}:\n{text[:left]}\n", facts
-
-    # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
         """Return buffer, belief, graph, task and the number of extractions."""

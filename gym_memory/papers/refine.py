@@ -225,9 +225,6 @@ def _row(seed: int, found: Exploration, memory: LDM2, meter: Meter) -> RefinedTa
     )
 
 
-# ---------------------------------------------------------------- the folder
-
-
 def _opened(folder: Path, config: RefineConfig) -> list[RefinedTask]:
     """Return the finished tasks of a folder; write the configuration to a new one."""
     path = folder / "config.json"

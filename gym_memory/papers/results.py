@@ -264,9 +264,6 @@ def _published(experiment: PaperExperiment) -> Iterator[dict[str, Any]]:
             yield {"env": env, "memory": "", "policy": system, **row, "model": "not played"}
 
 
-# ---------------------------------------------------------------- figures
-
-
 def draw(experiment: PaperExperiment, played: Played, folder: Path) -> list[Path]:
     """Draw the figures of an experiment into a folder, each as SVG with its points as CSV."""
     cells = list(_cells(played))

@@ -72,8 +72,6 @@ def following(
         yield callbacks
 
 
-# ---------------------------------------------------------------- loggers
-
 _PARAMETER_CHARS = 6000
 """Most characters of a parameter in MLflow."""
 _EPISODE_NUMBERS = ("score", "normalized", "success", "steps", "tokens", "memory_ms", "cost_usd")

@@ -159,9 +159,6 @@ def play_job(
         player.close()
 
 
-# Warnings about runs that learn from their test tasks
-
-
 def mixtures(config: RunConfig) -> Iterator[str]:
     """Yield warnings about panels whose tasks this run also learns from."""
     tested = [env for env in config.envs if env.name == "Panel"]

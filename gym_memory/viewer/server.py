@@ -34,12 +34,7 @@ from gym_memory.draw.figures import colours
 from gym_memory.draw.page import Assets, frame, linked_page, packed
 from gym_memory.draw.svg import short_spec
 from gym_memory.run.results.folder import iter_folders
-from gym_memory.run.results.learning import (
-    TrainingRun,
-    is_training,
-    learning_page,
-    read_training,
-)
+from gym_memory.run.results.learning import TrainingRun, is_training, learning_page, read_training
 from gym_memory.run.results.losses import losses
 from gym_memory.run.results.pages import comparison
 from gym_memory.run.results.report import read_source
@@ -197,9 +192,6 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, reaso
     headers = [(b"content-type", b"text/plain; charset=utf-8"), *_HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": f"Refused: {reason}.\n".encode()})
-
-
-# ------------------------------------------------------------ the server
 
 
 RUNS = Assets((("gym_memory.draw", "page.js"), ("gym_memory.viewer", "runs.js")), REPLAY.styles)

@@ -38,8 +38,6 @@ from gym_memory.core.records import Triple
 
 __all__ = ["DemonstrationProgress", "Guide", "choose", "decide_object", "estimate_progress"]
 
-# ------------------------------------------------------------ progress
-
 _LATEST = 60
 _SKIP_COST = 0.4
 """Cost of an omitted or an added move, in agreeing moves."""
@@ -258,8 +256,6 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / union if union else 1.0
 
 
-# ------------------------------------------------------------ the guide
-
 _MAX_COMPARED = 10
 """Number of demonstrations with the nearest goals that are aligned with the past."""
 _GOAL_WEIGHT = 4.0
@@ -382,8 +378,6 @@ def _replacements(
                 if here not in (there, core):
                     yield core, here
 
-
-# ------------------------------------------------------------ conditional goals
 
 _SUPERLATIVE = re.compile(r"\b(?:most|least|\w+est)\b")
 _THRESHOLD = re.compile(r"(above|below) (-?\d+(?:\.\d+)?)")

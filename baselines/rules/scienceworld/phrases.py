@@ -148,8 +148,6 @@ def things_in(view: str) -> tuple[Thing, ...]:
     return tuple(found.values())
 
 
-# ------------------------------------------------------------ goals and recipes
-
 _TOKEN = re.compile(r"-?\d+(?:\.\d+)?|[\w-]+|[^\w\s]")
 _CONDITION = re.compile(r"[Ii]f ([^,.]*(?:\d\.\d[^,.]*)?), ([^.]*)\.")
 _TRAIT = re.compile(r"whether (\w+) (\w+) (\w+) is")

@@ -24,8 +24,6 @@ from gym_memory.baselines.rules.scienceworld.scene import Pursuit, ScienceScene,
 
 __all__ = ["WAIT", "ScienceDecision", "Sight"]
 
-# ------------------------------------------------------------ objects in view
-
 _VESSEL_VERBS = ("mix", "pour", "move")
 """Verbs whose vessels (a jug, a cup) differ between episodes."""
 _LEAST_SHARED_LOOK = 0.6
@@ -146,8 +144,6 @@ class Sight:
         return focused[-1].partition(" in the ")[0] if focused else held
 
 
-# ------------------------------------------------------------ the turn
-
 LOOK = "look around"
 WAIT = "wait1"
 GIVE_UP_CHANCE = 0.05
@@ -232,8 +228,6 @@ class ScienceDecision:
                 return (*shown, *acts, act)
         return (act,)
 
-    # ------------------------------------------------------------ choice of the move
-
     def _next_move(self) -> int:
         shown, number = self._guide.shown, self._guide.progress.done
         while number < len(shown.moves) and self.is_needless(number):
@@ -302,8 +296,6 @@ class ScienceDecision:
         if self._is_shown and (not self._abandoned or f"focus on the {name}" in self._goal):
             return False
         return not is_named(self._goal, name)
-
-    # ------------------------------------------------------------ room and objects
 
     def _publish(self, act: Act, room: str, *, deferred: bool = False) -> None:
         retried = self._is_retried(act) and not deferred

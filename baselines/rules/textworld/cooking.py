@@ -28,8 +28,6 @@ from gym_memory.graph.schema import head_noun, is_readable
 __all__ = ["appliance", "blade", "cook", "find_recipe", "is_food", "offered"]
 __all__ += ["unclear_appliances"]
 
-# ------------------------------------------------------------ tools
-
 _FAMILIAR_APPLIANCES = ("stove", "oven", "bbq", "barbecue", "toaster", "grill", "hob")
 """Appliances whose use is known from their name."""
 
@@ -87,8 +85,6 @@ def unclear_appliances(beliefs: Beliefs) -> list[str]:
         if not beliefs.objects(x, "used for") and head_noun(x) not in _FAMILIAR_APPLIANCES
     ]
 
-
-# ------------------------------------------------------------ cooking
 
 _COOKING = re.compile(r"\b(?:cook(?:ing)? (?!book)|recipes?|prepare \w+ meal)", re.IGNORECASE)
 _MEAL_TASK = re.compile(
@@ -238,8 +234,6 @@ class _CookingView:
         yield from self._finish()
         yield from self._try_appliances()
 
-    # ------------------------------------------------------------ at this place
-
     def _cut(self) -> str | None:
         for thing in self.held:
             if thing in self.cuts:
@@ -318,8 +312,6 @@ class _CookingView:
         if unknown or shut:
             return open_here(self.beliefs, self.aim)
         return None
-
-    # ------------------------------------------------------------ elsewhere
 
     def _appliance(self, heat: str) -> str:
         if heat not in self._appliances:

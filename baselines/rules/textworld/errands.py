@@ -260,8 +260,6 @@ def _is_done(beliefs: Beliefs, request: _ActionRequest) -> bool:
     )
 
 
-# ------------------------------------------------------------ delivering
-
 _DELIVERY = re.compile(
     r"\bbring (?:the (?P<thing>[\w -]+?)|what stood on the (?P<was>[\w -]+?) on the first day)"
     r" (?:back to where it stood on the first day|to the (?P<holder>[\w -]+?))\.",

@@ -269,8 +269,6 @@ def _is_locked_up(beliefs: Beliefs, thing: str) -> bool:
     return not any(_may_fit(beliefs, key, holder) for key in beliefs.held())
 
 
-# ------------------------------------------------------------ searching
-
 _SEARCH_ROOMS, _SEARCH_LOCKS = "search all rooms", "search what fits the locks"
 
 

@@ -21,8 +21,6 @@ from gym_memory.memory.encoders import Encoder
 __all__ = ["WEIGHTS", "Misfit", "PlaceKind", "PlaceWeights", "encode", "homes", "known_kinds"]
 __all__ += ["likeness", "misfits", "suits"]
 
-# ------------------------------------------------------------ kinds
-
 Floats = NDArray[np.float64]
 
 _KERNEL_WIDTH = 0.5
@@ -170,8 +168,6 @@ def _memberships(names: Sequence[Sequence[str]]) -> tuple[list[str], Floats]:
         members[[rows[name] for name in part], kind] = 1.0
     return list(rows), members
 
-
-# ------------------------------------------------------------ places
 
 _NEAREST_THINGS = 3
 """Number of most similar objects of a room in its score."""

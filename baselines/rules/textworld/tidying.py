@@ -148,8 +148,6 @@ class Tidier:
             self._put_action(beliefs, plan) or _take_action(beliefs, plan) or _walk(beliefs, plan)
         )
 
-    # ------------------------------------------------------------ deciding
-
     def _decide(self, beliefs: Beliefs) -> Placings:
         if not is_large(beliefs) or _placings(beliefs, "was put"):
             return self._decide_again(beliefs)
@@ -268,8 +266,6 @@ class Tidier:
         search = certain and not known.misplaced - known.known_home
         search = search and is_worth_searching([one.misplaced for one in unlikely])
         return unlikely[:1] if search else []  # the game is not over: one is misplaced
-
-    # ------------------------------------------------------------ doing
 
     def _put_action(self, beliefs: Beliefs, plan: Placings) -> str | None:
         for thing, target in plan:

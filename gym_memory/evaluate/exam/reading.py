@@ -42,8 +42,6 @@ class RecallReading:
         self._text = recall.text
         self._sort_out(read_account(recall.text))
 
-    # ------------------------------------------------------------ what a question needs
-
     @cached_property
     def now(self) -> TemporalGraph:
         """Return the facts stated to be true now."""
@@ -107,8 +105,6 @@ class RecallReading:
     @cached_property
     def _squeezed(self) -> str:
         return squeezed(self._text)
-
-    # ------------------------------------------------------------ reading
 
     def _sort_out(self, recalled: ParsedText) -> None:
         self._facts, self._dated = recalled.facts, recalled.dated

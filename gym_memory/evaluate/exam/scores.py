@@ -185,9 +185,6 @@ def leads(table: Iterable[ExamScore]) -> list[str]:
     ]
 
 
-# --- files --------------------------------------------------------------------------------------
-
-
 def exam_record(config: ExamConfig, answers: Sequence[ExamAnswer]) -> dict[str, Any]:
     """Return all counts as JSON values, the same for the same configuration."""
     return {

@@ -152,9 +152,6 @@ def curves(episodes: Sequence[EpisodeQuality]) -> tuple[list[float], list[float]
     return np.nanmean(live, axis=0).tolist(), np.nanmean(retired, axis=0).tolist()
 
 
-# Measuring
-
-
 def measure(job: Job, *, noise: float = 0.0) -> EpisodeQuality:
     """Play an episode and score the memory's graph at each step.
 

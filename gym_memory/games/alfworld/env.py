@@ -155,9 +155,6 @@ def _bytes(file: Path) -> bytes:
         return b""  # opening it reports the error
 
 
-# ------------------------------------------------------------ the environment
-
-
 class ALFWorld(TextEnv):
     """Six types of household tasks in a room full of furniture and objects.
 

@@ -137,9 +137,6 @@ def alfworld_files() -> tuple[str, str]:
     )
 
 
-# ---------------------------------------------------------------- furnishing
-
-
 def _rooms_for(kind: str) -> list[str]:
     if kind == "look_at_obj_in_light":
         return [name for name, room in _ROOMS.items() if room.lamp]
@@ -215,9 +212,6 @@ def _choose_task(
             if target in _THINGS[thing].places and target != _APPLIANCES.get(use):
                 found.append(_DrawnTask(kind, thing, target))
     return rng.choice(found) if found else None
-
-
-# ---------------------------------------------------------------- writing
 
 
 def _problem(task: _DrawnTask, plan: _HouseholdPlan, name: str) -> str:

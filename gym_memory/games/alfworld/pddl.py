@@ -270,9 +270,6 @@ def _met(state: State, case: Case, binding: Binding) -> bool:
     return all(ground(p, binding) in state for p in case.holds) and _allowed(state, case, binding)
 
 
-# ---------------------------------------------------------------- reading
-
-
 def _parse(text: str) -> list[Expression]:
     """Parse a PDDL file into nested lists."""
     stack: list[list[Expression]] = [[]]

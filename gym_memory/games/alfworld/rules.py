@@ -132,9 +132,6 @@ def _carry(draft: Draft, text: str, *, evidence: bool) -> None:
         draft.keep_only(INVENTORY, {thing.name for thing in things})
 
 
-# Sentences
-
-
 def _closed(draft: Draft, found: re.Match[str]) -> None:
     draft.add(found["found"] or found["shut"], "is", "closed", *found.span())
 
@@ -203,8 +200,6 @@ _SENTENCE_RULES: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
     )
 )  # fmt: skip
 
-
-# The task
 
 _ARTICLE = r"(?:an?|some|the)"
 _GOAL = re.compile(

@@ -229,9 +229,6 @@ def _extend(
             yield from _extend(terms, depth + 1, state, fresh)
 
 
-# ------------------------------------------------------------ the world
-
-
 NOTHING_HAPPENS = "Nothing happens."
 _BANNER = "-= Welcome to TextWorld, ALFRED! =-\n\n"
 _TASK = re.compile(r"Your task is to: (.*?)\.?\s*\Z", re.DOTALL)

@@ -176,8 +176,6 @@ class ForeignEnv(TextEnv):
         self._success: bool | None = None
         self._closed = False
 
-    # ------------------------------------------------------------ what was found
-
     @property
     def dialect(self) -> str:  # type: ignore[override]
         """Return the dialect of this text; with a detected one, the plain reader reads the rest."""
@@ -199,8 +197,6 @@ class ForeignEnv(TextEnv):
             self._given_dialect == "auto"
         )
         return found
-
-    # ------------------------------------------------------------ the episode
 
     def _choose_task(self, seed: int | None, options: dict[str, Any]) -> str:
         self._options = {key: value for key, value in options.items() if key != "task_id"}
@@ -394,8 +390,6 @@ class ForeignEnv(TextEnv):
         if callable(close) and not self._closed:
             close()
         self._closed = True
-
-    # ------------------------------------------------------------ beyond Gymnasium
 
     def goal(self) -> str:
         """Return the task's text, as found at reset."""

@@ -198,8 +198,6 @@ class ParserEngine(StoryEngine):
         title = story_text(self._machine.send("look") if attempt("look") else "").partition("\n")[0]
         return Tree(known.story, state[0], room, title)
 
-    # ------------------------------------------------------------ valid actions
-
     @property
     def machine(self) -> Interpreter:
         """Return the interpreter of the story in play."""

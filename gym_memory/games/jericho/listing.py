@@ -138,8 +138,6 @@ class Listing:
                     break
         return (*effects.commands(), *filter(self._trials.can, _QUIET))
 
-    # ------------------------------------------------------------ things
-
     def _names(self, text: str) -> list[str]:
         return names_in_view(text, self._vocabulary)
 
@@ -199,8 +197,6 @@ class Listing:
             if offered:
                 return [one for one in offered if self._is_here(one)]
         return []
-
-    # ------------------------------------------------------------ commands
 
     def _masks(self) -> tuple[Bytes, Bytes]:
         """Return masks of the objects' bits: those that tell of effects, and of these no marks.

@@ -126,9 +126,6 @@ def _turns(number: str | None) -> int:
     return max(int(number or _DEFAULT_TURNS), 1)
 
 
-# ------------------------------------------------------------ keys and answers
-
-
 @lru_cache(maxsize=1024)
 def _code(name: str) -> int | None:
     """Return the code of a key; None if it is unknown or forbidden to players."""
@@ -184,9 +181,6 @@ def _close(play: NetHackPlay, code: int) -> str:
         raise Impossible("The game asks nothing.")
     play.raw([code])
     return ""
-
-
-# ------------------------------------------------------------ what is possible
 
 
 def possible_actions(play: NetHackPlay, *, whole_level: bool) -> tuple[str, ...]:

@@ -163,9 +163,6 @@ SCORES = ("points", "progression")
 """Possible measures of success."""
 
 
-# ------------------------------------------------------------ the environment
-
-
 _SPLITS = {"train": 1_000_000, "valid": 2_000_000, "test": 3_000_000}
 """First seed of each split."""
 _GAMES_PER_SPLIT = 1000
@@ -252,8 +249,6 @@ class NetHack(TextEnv):
         head = "nethack" if task == "NetHack" else task.lower()
         self._seeds = {f"{head}/{split}/{i}": _SPLITS[split] + i for i in range(_GAMES_PER_SPLIT)}
         self._ids = tuple(self._seeds)
-
-    # ------------------------------------------------------------ TextEnv
 
     def _open(self, task_id: str) -> Feedback:
         self._play = NetHackPlay(self.engine, self._seeds[task_id])

@@ -179,8 +179,6 @@ class PathMap(NamedTuple):
         return int(cells[best]) if steps[best] < UNREACHED else None
 
 
-# ------------------------------------------------------------ glyphs
-
 UNKNOWN, WALL, FLOOR, CORRIDOR, DOORWAY, OPEN_DOOR, CLOSED_DOOR, WATER, UNDER = range(9)
 """Kinds of terrain. ``UNDER`` is walkable terrain hidden by a thing or creature."""
 
@@ -262,9 +260,6 @@ def glyph_tables() -> Glyphs:
     columns = (terrain, kind, alive, hides, stays, blocks)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return Glyphs(tuple(map(Glyph._make, rows)), boulder)
-
-
-# ------------------------------------------------------------ areas
 
 
 Area = int

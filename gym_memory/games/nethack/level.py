@@ -108,8 +108,6 @@ class Level(AreaMap):
         self._unexplored: frozenset[Area] | None = None
         self._roads = 0  # incremented when walkable cells change
 
-    # ------------------------------------------------------------ the screen
-
     def update(self, screen: Screen) -> tuple[str, ...]:
         """Update the level from a screen; return the names of things of kinds new to it."""
         here, glyphs = screen.here, screen.glyphs
@@ -255,8 +253,6 @@ class Level(AreaMap):
                     self.sightings[label] = new
             if old in self.kinds:
                 self.kinds.setdefault(new, self.kinds.pop(old))
-
-    # ------------------------------------------------------------ walking
 
     def passable(self, *, boulders: bool = False, away_from: tuple[int, ...] = ()) -> grid.Mask:
         """Return the walkable cells, without ``away_from`` and its neighbours."""

@@ -83,8 +83,6 @@ class NetHackPlay:
         self._hp, self._turn, self._place = status.hp, status.turn, self.level
         self._walking = False
 
-    # ------------------------------------------------------------ keys
-
     def press(self, key: int | str, *, asks: bool = False) -> Screen:
         """Press a key, read its result, and stop the skill if needed.
 
@@ -153,8 +151,6 @@ class NetHackPlay:
             self._take(code)
             if self.screen.done:
                 return
-
-    # ------------------------------------------------------------ walking
 
     def paths(self) -> PathMap:
         """Return the shortest paths around all creatures but pets."""

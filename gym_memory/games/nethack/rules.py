@@ -62,9 +62,6 @@ class NetHackRules:
         return draft.extraction()
 
 
-# Lines of a text
-
-
 def _read(draft: Draft, text: str) -> None:
     level = here = ""
     took = None
@@ -143,9 +140,6 @@ def _carry(draft: Draft, inventory: str) -> None:
 def _carried(inventory: str) -> dict[Triple, None]:
     lines = [line.partition(" - ") for line in inventory.split("\n")]
     return dict.fromkeys(item_facts(tuple(name for _, dash, name in lines if dash)))
-
-
-# The description of an area
 
 
 class _AreaBlock(NamedTuple):
@@ -265,9 +259,6 @@ def _entries(listed: str, start: int, spans: list[tuple[int, int]]) -> list[tupl
             spans.append((start, start + len(name)))
         start += len(entry) + 2
     return entries
-
-
-# Names and facts
 
 
 def scoped(name: str, level: str) -> str:

@@ -31,7 +31,6 @@ _MAX_ROUNDS = 400
 _MAX_KICKS = 8
 
 
-# ------------------------------------------------------------ exploring
 _META_BIT = 0x80
 _MAX_QUESTIONS = 8
 
@@ -116,9 +115,6 @@ def search(play: NetHackPlay, turns: int) -> str:
     return f"You searched for {turns} turns."
 
 
-# ------------------------------------------------------------ going to places
-
-
 def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
     """Return the possible targets (features, doors, things) by name, with their cells.
 
@@ -189,9 +185,6 @@ def climb(play: NetHackPlay, way: str) -> str:
     return f"You could not go {way}."
 
 
-# ------------------------------------------------------------ doors and walls
-
-
 def open_door(play: NetHackPlay, name: str, key: str) -> str:
     """Walk to a door of this area (``door 2``) and open it (key ``o``) or close it (``c``)."""
     cell = find_target(play, name, whole_level=False)
@@ -238,9 +231,6 @@ def push_through(play: NetHackPlay, word: str) -> str:
     """Go one step in a direction, whatever is there."""
     play.press(DIRECTION_KEYS[word])
     return ""
-
-
-# ------------------------------------------------------------ fighting
 
 
 def fight(play: NetHackPlay, name: str) -> str:

@@ -174,8 +174,6 @@ class Tracker:
                 self.level.note_feature(self.screen.here, name)
                 return
 
-    # ------------------------------------------------------------ reports
-
     def here(self) -> AreaListing:
         """Return the things at the player's cell."""
         return listing(self.level, self.level.current)

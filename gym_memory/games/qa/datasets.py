@@ -257,8 +257,6 @@ def _load(name: str, split: str, files: tuple[tuple[str, int, int], ...]) -> Dat
     return Dataset(name, split, digest.hexdigest()[:12], by_id)
 
 
-# ------------------------------------------------------------ the official scores
-
 # Both data sets normalize alike and take the best score over all accepted answers.
 
 CLOSED_ANSWERS = frozenset({"yes", "no", "noanswer"})

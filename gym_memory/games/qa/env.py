@@ -15,13 +15,7 @@ from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import Help, checked
 from gym_memory.core.text import words
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.qa.datasets import (
-    CLOSED_ANSWERS,
-    Question,
-    exact_match,
-    f1,
-    load_dataset,
-)
+from gym_memory.games.qa.datasets import CLOSED_ANSWERS, Question, exact_match, f1, load_dataset
 from gym_memory.games.qa.rules import names_in
 from gym_memory.graph.schema import clean_name
 
@@ -105,8 +99,6 @@ class MultiHopQA(TextEnv):
         self._ids = tuple(self._data.questions)
         self._question: Question | None = None
         self._seen: tuple[int, ...] = ()
-
-    # ------------------------------------------------------------ TextEnv
 
     @property
     def question(self) -> Question:

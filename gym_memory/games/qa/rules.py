@@ -183,8 +183,6 @@ def _relation(between: str) -> str:
     return " ".join(leading[-_MAX_RELATION_WORDS:]).removesuffix(" the").removesuffix(" a")
 
 
-# Names, titles of works and dates
-
 _CAPITAL = r"[^\W\d_a-zà-öø-ÿ]"
 _WORD = rf"{_CAPITAL}(?:\.(?:{_CAPITAL}\.)*|[\w'’–-]*)"
 _ABBREVIATED = r"(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Lt|Col|Gen|No|vs)\."

@@ -168,8 +168,6 @@ class ScienceWorldEngine:
         finally:
             self._watch.due = math.inf
 
-    # ------------------------------------------------------------ one episode
-
     def load(self, task: str, variation: int, simplification: str) -> str:
         """Load a task and return the description of its first room.
 
@@ -215,8 +213,6 @@ class ScienceWorldEngine:
     def objects(self) -> str:
         """Return all objects of the world, one per line, see ``FastServer.objects``."""
         return str(self._ask(lambda: self._fast.objects()))
-
-    # ------------------------------------------------------------ the end
 
     def kill(self) -> None:
         """Kill the process, and thus any call in progress."""

@@ -85,8 +85,6 @@ class ScienceWorld(TextEnv):
         self._goal = ""
         self._listed: tuple[int, bool, tuple[str, ...]] | None = None
 
-    # ------------------------------------------------------------ TextEnv
-
     @property
     def engine(self) -> ScienceWorldEngine:
         """Return the engine, and start one if none is alive."""

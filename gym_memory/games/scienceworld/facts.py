@@ -151,8 +151,6 @@ class EngineWorld:
         yield Triple(room.name, door_state(opened="o" in door.flags), door.to)
         yield Triple(door.to, way_relation(exit_to(door.to)), room.name)
 
-    # ------------------------------------------------------------ what was shown
-
     def shown(self, text: str, action: str, inventory: str) -> frozenset[Triple]:
         """Return the facts in an answer and in the inventory text."""
         seen = {Triple(PLAYER, "is in", self.room.name)}

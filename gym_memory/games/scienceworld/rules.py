@@ -90,9 +90,6 @@ class ScienceWorldRules:
         return draft.extraction()
 
 
-# Descriptions
-
-
 def _read_place(called: str, text: str, start: int, draft: _HouseDraft) -> None:
     """Read the contents of a room or an object, and the doors of a room."""
     doors = text.find("You also see:", start)
@@ -133,9 +130,6 @@ def _without_spans(items: tuple[DescribedThing, ...]) -> tuple[DescribedThing, .
     )
 
 
-# The house
-
-
 _Span = tuple[int, int]
 
 
@@ -169,8 +163,6 @@ class _HouseDraft(Draft):
         if triple in self.graph:
             self.outdate(*triple)
 
-    # Rooms and doors
-
     def walk(self, room: str, span: _Span) -> None:
         """Record the agent's move to ``room``, and add the way in both directions."""
         left = self.room
@@ -193,8 +185,6 @@ class _HouseDraft(Draft):
     def _door_state(self, room: str, to: str, *, opened: bool, span: _Span) -> None:
         self.add(room, door_state(opened=opened), to, *span)
         self.retire(Triple(room, door_state(opened=not opened), to))
-
-    # Things and their contents
 
     def contents(self, holder: str) -> Iterator[Triple]:
         """Yield the contents of a holder according to the graph."""
@@ -360,9 +350,6 @@ def _held(holder: str, thing: str, number: int) -> Triple:
     if is_plant(holder) or roams(thing):
         return Triple(thing, SIGHTED, holder)
     return Triple(holder, contains(number), thing)
-
-
-# Results of actions
 
 
 def _read_result(text: str, action: str, draft: _HouseDraft) -> bool:

@@ -82,8 +82,6 @@ def door_state(*, opened: bool) -> str:
     return f"has {'open' if opened else 'closed'} door to"
 
 
-# Things in a text
-
 _REMARK = re.compile(r" \([^)]{0,200}\)|(?<=^picture|^drawing) of .*|(?<=^painting) of .*")
 """Title of a book or motif of a picture, which some texts omit."""
 _DRAIN = re.compile(r"\.? The drain is (?:open|closed)\.?$")

@@ -24,13 +24,7 @@ from gym_memory.games.textworld.native_game import NativeGame, read_native
 from gym_memory.games.textworld.native_score import ScoreBoard, Standing
 from gym_memory.games.textworld.native_text import NOWHERE, Holdings, UnknownTextError, tidy_lines
 from gym_memory.games.textworld.native_turn import EngineTurn, TurnRules
-from gym_memory.games.textworld.zmachine import (
-    Interpreter,
-    clean_text,
-    endings,
-    trace_on,
-    turns_of,
-)
+from gym_memory.games.textworld.zmachine import Interpreter, clean_text, endings, trace_on, turns_of
 
 __all__ = ["ENGINES", "NATIVE_VERSION", "Answer", "GameData", "TextWorldEngine", "load_game"]
 
@@ -256,8 +250,6 @@ class TextWorldEngine:
     def _room(self) -> str:
         return next((f[2] for f in self._state.matching(_PLAYER_AT, ["P", None])), "")
 
-    # ------------------------------------------------------------ the interpreter
-
     def _opening(self) -> _Opening:
         """Start the story in the interpreter, from a cached state if there is one."""
         path = compiled(self._story)
@@ -304,8 +296,6 @@ class TextWorldEngine:
         if missed:
             self._missed = self._saved = None
         return self._machine
-
-    # ------------------------------------------------------------ playing
 
     def send(self, command: str) -> Answer:
         """Play one command."""
@@ -410,8 +400,6 @@ class TextWorldEngine:
     def facts(self) -> frozenset[Fact]:
         """Return all true facts."""
         return self._state.facts
-
-    # ------------------------------------------------------------ snapshots
 
     def save(self) -> EngineState:
         """Return a copy of the present state."""

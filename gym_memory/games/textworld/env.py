@@ -19,12 +19,7 @@ from gym_memory.core.errors import BackendError, UnknownNameError
 from gym_memory.core.records import Oracle, Triple
 from gym_memory.core.settings import check_flag
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.textworld.engine import (
-    NATIVE_VERSION,
-    Answer,
-    GameData,
-    TextWorldEngine,
-)
+from gym_memory.games.textworld.engine import NATIVE_VERSION, Answer, GameData, TextWorldEngine
 from gym_memory.games.textworld.facts import describe, triples_of
 from gym_memory.games.textworld.games import (
     SIZES,
@@ -129,8 +124,6 @@ class TextWorldEnv(TextEnv):
         self._show_inventory = inventory
         self.engine: GameEngine = TextWorldEngine(engine)
 
-    # ------------------------------------------------------------ hooks
-
     @abstractmethod
     def description(self, task_id: str) -> str | PathLike[str]:
         """Return the path of a task's game: a TextWorld .json in the cache, or a story file."""
@@ -153,8 +146,6 @@ class TextWorldEnv(TextEnv):
         ``self.tally``, which snapshots include. ``self.game.metadata`` has the generator's notes.
         """
         return feedback
-
-    # ------------------------------------------------------------ TextEnv
 
     @property
     def game(self) -> GameData:

@@ -221,8 +221,6 @@ class Errands(TextWorldFamily):
             errands=[list(errand) for errand in day.errands],
         )
 
-    # ------------------------------------------------------------ playing
-
     def description(self, task_id: str) -> str | PathLike[str]:
         """Return the path of the house on the present day."""
         day = self.tally.day if self.tally else 0

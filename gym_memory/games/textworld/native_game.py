@@ -293,8 +293,6 @@ def _quest(quest: Mapping[str, Any], always: Container[Fact]) -> Quest:
     )
 
 
-# ---------------------------------------------------------------- what words refer to
-
 _RESERVED_WORDS = frozenset({
     "a", "an", "the", "some", "any", "another", "other", "that", "this", "these", "those", "my",
     "his", "her", "their", "its", "lit", "lighted", "unlit", "all", "each", "every", "everything",

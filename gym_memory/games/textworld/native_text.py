@@ -144,8 +144,6 @@ class Wording:
         self._doors = frozenset(doors)
         self._descriptions: dict[str, tuple[Piece, ...]] = {}
 
-    # ------------------------------------------------------------ names
-
     def name(self, entity: str) -> str:
         """Return the name without article."""
         return str(self._infos[entity]["name"])
@@ -182,8 +180,6 @@ class Wording:
         if not things:
             return "You are carrying nothing."
         return f"You are carrying: {self.listed(things, state)}."
-
-    # ------------------------------------------------------------ descriptions
 
     def heading(self, room: str) -> str:
         """Return a room's heading in Inform's output."""

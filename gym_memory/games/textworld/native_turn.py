@@ -63,8 +63,6 @@ class TurnRules:
         self._rivals: dict[tuple[str, ...], tuple[tuple[str, int], ...]] = {}
         self.room = ""
 
-    # ------------------------------------------------------------ commands
-
     def play(self, command: str, room: str) -> EngineTurn | None:
         """Return the answer to a command in a room; None if it is outside of the grammar."""
         self.room = room
@@ -97,8 +95,6 @@ class TurnRules:
                 if is_plain(rest[:at]) and is_plain(rest[at + 1 :]):
                     return action(self, verb, rest[:at], rest[at + 1 :])
         raise _Unknown
-
-    # ------------------------------------------------------------ nouns
 
     def _thing(self, words: list[str]) -> str:
         """Return the only thing in scope that the words name."""
@@ -170,8 +166,6 @@ class TurnRules:
             return EngineTurn(f"The {name} is fixed in place.")
         return EngineTurn(f"You need to take the {name} first.")
 
-    # ------------------------------------------------------------ looking
-
     def describe_room(self, room: str) -> str:
         """Return the description of a room."""
         kinds = self._game.kinds
@@ -203,8 +197,6 @@ class TurnRules:
             text = f"You see nothing special about {article}{noun}."
         return EngineTurn(text, f"examining {self._the(thing)}")
 
-    # ------------------------------------------------------------ going
-
     def _go(self, direction: str) -> EngineTurn:
         way = self._game.exits.get(self.room, {}).get(direction)
         if way is None:
@@ -212,8 +204,6 @@ class TurnRules:
         if way.door and ("open", way.door) not in self._state:
             return EngineTurn(f"You have to open the {self._name(way.door)} first.")
         return EngineTurn(self.describe_room(way.there), f"going {direction}")
-
-    # ------------------------------------------------------------ carrying
 
     def _take(self, thing: str, *, verb: str = "take") -> EngineTurn:
         if self._is_held(thing):
@@ -274,8 +264,6 @@ class TurnRules:
         name, where = self._the(thing), self._the(place)
         return EngineTurn(f"You put {name} into {where}.", f"inserting {name} into {where}")
 
-    # ------------------------------------------------------------ opening and locking
-
     def _open(self, thing: str) -> EngineTurn:
         if self._game.kinds[thing] not in ("c", "d"):
             return EngineTurn("It isn't something you can open.")
@@ -316,8 +304,6 @@ class TurnRules:
         if self._game.keys.get(thing) != key:
             return EngineTurn("That doesn't seem to fit the lock.")
         return EngineTurn(f"You {verb} {name}.", f"{verb}ing {name} with {self._the(key)}")
-
-    # ------------------------------------------------------------ food
 
     def _eat(self, food: str) -> EngineTurn:
         name = self._the(food)

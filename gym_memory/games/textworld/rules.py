@@ -184,8 +184,6 @@ class _StepDraft(Draft):
         """Add the facts in a goal."""
         return read_report(text, self.kind_of).facts
 
-    # Names
-
     def _is_known(self, name: str) -> bool:
         return name != PLAYER and bool(self.graph.outgoing(name))
 
@@ -234,8 +232,6 @@ class _StepDraft(Draft):
                 names[subject] = longer[0]
         return renamed(room, names)
 
-    # Notes again
-
     def read_again(self) -> None:
         """Read notes again if they name a new thing, whose kind is now known."""
         new = {
@@ -278,8 +274,6 @@ class _StepDraft(Draft):
         if any(f.object == name and f.relation == "is on" for f in shown):
             return "supporter"
         return "" if shown else None
-
-    # Consequences
 
     def go(self, room: str, span: tuple[int, int], action: str) -> None:
         """Record the agent's move to ``room`` and the way from the command's direction or door."""
@@ -370,8 +364,6 @@ class _StepDraft(Draft):
             rest = (f.subject for f in self.graph.incoming(holder) if f.relation in LOCATIONS)
             if all(name in self.moved and self.moved[name].object != holder for name in rest):
                 self.add(holder, "is", "empty")
-
-    # State after this step
 
     def _is_unmatched_key(self, key: str) -> bool:
         """True if a thing is a key without a known lock."""

@@ -111,8 +111,6 @@ def contents(
     return SentenceFacts(tuple(mentions), (listing,), topic="" if holder == IT else holder)
 
 
-# Answers
-
 _RESULT_STATES = {
     "open": "open", "close": "closed", "lock": "locked", "unlock": "closed",
     "slice": "sliced", "dice": "diced", "chop": "chopped",
@@ -283,8 +281,6 @@ def read_inventory(text: str) -> SentenceFacts:
     return reading._replace(mentions=tuple(Mention(m.triple) for m in reading.mentions))
 
 
-# ------------------------------------------------------------ rooms
-
 # The patterns are loose, so that one set reads the cooking, house and basic grammars. Furniture
 # without contents and state is a closed container, since the grammars always give the contents of
 # supporters and of open containers.
@@ -310,8 +306,6 @@ _INTRODUCTION = (
 )
 """Phrases of the grammar that introduce a piece of furniture."""
 
-# Doors and exits
-
 
 def _door(found: re.Match[str]) -> SentenceFacts:
     name = clean_name(found["name"])
@@ -329,9 +323,6 @@ def _ways(found: re.Match[str]) -> Iterator[Mention]:
     for way, begin, end in word_spans(found["ways"]):
         if way != "and":
             yield Mention(Triple(HERE, "has exit", way), start + begin, start + end)
-
-
-# Furniture
 
 
 def _thing(found: re.Match[str]) -> SentenceFacts:
@@ -363,9 +354,6 @@ def _several(found: re.Match[str]) -> SentenceFacts:
 def _here(found: re.Match[str]) -> SentenceFacts:
     things = split_things(found["items"], found.start("items"))
     return SentenceFacts(tuple(m for phrase in things for m in located(phrase, "is in", HERE)))
-
-
-# Contents of furniture
 
 
 def _holder(found: re.Match[str]) -> str:

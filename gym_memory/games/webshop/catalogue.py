@@ -294,9 +294,6 @@ def _read(path: Path, form: type) -> Any:
     return content
 
 
-# ------------------------------------------------------------ a generated catalogue
-
-
 PRODUCTS = 1000
 GOALS = 2420
 """Number of requests; a fifth of the official number, so 100 are for testing."""

@@ -102,8 +102,6 @@ class WebShop(TextEnv):
         self._trail = [ShopView()]
         self._ideal: tuple[IdealShopper, int] | None = None
 
-    # ------------------------------------------------------------ hooks
-
     def _open(self, task_id: str) -> Feedback:
         self._goal = self.catalogue.goals[self._index[task_id]]
         self._trail, self._ideal = [ShopView()], None
@@ -142,8 +140,6 @@ class WebShop(TextEnv):
     def goal(self) -> str:
         """Return the request."""
         return self._goal.instruction
-
-    # ------------------------------------------------------------ beyond Gymnasium
 
     def versions(self) -> dict[str, str]:
         """Return the versions of search and text comparison, and the digest of the catalogue."""

@@ -161,8 +161,6 @@ class _PageDraft(Draft):
         else:
             self.add(subject, relation, obj.lower(), part.start, part.end)
 
-    # Results
-
     def _read_results(self, page: PagePart, *listed: PagePart) -> None:
         search = self._search()
         self._leave_product("")
@@ -211,8 +209,6 @@ class _PageDraft(Draft):
             self.outdate(PLAYER, "chose")
             if left != THIS:
                 self._add(PLAYER, "turned down", left)
-
-    # A product
 
     def _read_item(self, options: Sequence[PagePart], title: PagePart, price: PagePart) -> None:
         tag = price.text.removeprefix("Price: ")
@@ -280,8 +276,6 @@ class _PageDraft(Draft):
         if self.what in _PROSE:
             self.said = {t: self.what for t, mention in self.mentions.items() if mention.start >= 0}
 
-
-# The request
 
 _LESS_THAN = r"(?:lower|less|cheaper|under|below)(?: than)? "
 _LIMIT = re.compile(

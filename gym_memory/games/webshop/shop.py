@@ -232,9 +232,6 @@ def _clicked(view: ShopView, link: Button) -> ShopView:
     return ShopView("results", view.searches, view.search, view.number)
 
 
-# ------------------------------------------------------------ the reward
-
-
 _MIN_LIKENESS_PERCENT = 85
 _CACHE_SIZE = 1 << 16
 """Size of the cache of text comparisons."""

@@ -106,8 +106,6 @@ def named_encoder(name: str, _cache: str) -> CachedEncoder:
     return CachedEncoder(encoder, VectorCache.shared())
 
 
-# ---------------------------------------------------------------- thresholds
-
 _TOPICS = (
     ("red apple", "red apple, is in, fridge"),
     ("kitchen", "kitchen, has exit, north"),

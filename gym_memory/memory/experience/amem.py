@@ -14,13 +14,7 @@ from gym_memory.extract import get_extractor
 from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import INVENTORY, PLAYER, VERBATIM
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import (
-    CHARS_PER_TOKEN,
-    Lifetime,
-    Memory,
-    check_budget,
-    is_over,
-)
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget, is_over
 from gym_memory.memory.encoders import make_encoder
 from gym_memory.memory.encoders.vectors import VectorIndex
 from gym_memory.memory.roles.llm import chat_model, role_counts

@@ -172,8 +172,6 @@ class ExperienceMemory(LessonMemory):
         """True if items are credited by replays."""
         return getattr(self.settings, "utility", "rule") == "exact" and self.settings.learn
 
-    # ------------------------------------------------------------ what a subclass gives
-
     @abstractmethod
     def _choose(self, step: Step) -> Sequence[Item]:
         """Return the items to show from this step on, best first."""
@@ -200,8 +198,6 @@ class ExperienceMemory(LessonMemory):
         passing = sorted((id for id in worths if worths[id] < math.inf), key=worths.__getitem__)
         for id in passing[: max(len(bank) - self.settings.capacity, 0)]:
             bank.remove(id)
-
-    # ------------------------------------------------------------ the episode
 
     def _start(self, task: Task, last: Task) -> None:
         if is_over(self.settings.lifetime, last, task):
@@ -281,8 +277,6 @@ class ExperienceMemory(LessonMemory):
             kept = {id: now.get(id, old)._replace(text=old.text) for id, old in before.items()}
             bank.items = {**kept, **{id: now[id] for id in now if id not in before}}
         self._tidy(bank, trial)
-
-    # ------------------------------------------------------------ recall and state
 
     def _shown(self) -> list[Item]:
         """Return the items that are shown, the best last."""

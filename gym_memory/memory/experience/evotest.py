@@ -64,8 +64,6 @@ class EvoTest(ExperienceMemory):
         super().__init__(**settings)
         self._evolve = LLMEvolve.or_rule(self._model, _evolve)
 
-    # ------------------------------------------------------------ recall
-
     def _choose(self, step: Step) -> Sequence[Item]:
         seen, near = _vocabulary(step.text[:_STATE_CHARS]), []
         for item in self.bank.of_kind(_GAIN):
@@ -83,8 +81,6 @@ class EvoTest(ExperienceMemory):
         nodes = bank.of_kind(_NODE)
         new = [node for node in nodes if not node.uses]
         return new[-1] if new else max(nodes, key=lambda n: (n.utility, -n.id), default=None)
-
-    # ------------------------------------------------------------ after a trial
 
     def _write(self, trial: Trial) -> Iterable[Item]:
         yield from self._gains(trial)

@@ -65,8 +65,6 @@ class ExpeL(ExperienceMemory):
         super().__init__(**settings)
         self._edit = LLMEditRules(self._model, lambda *_: []) if self._model else None
 
-    # ------------------------------------------------------------ writing
-
     def _write(self, trial: Trial) -> Iterable[Item]:
         example = trial.draft(self._lesson(trial.trace, trial.outcome, trial.task, ()))
         past = [item for item in self.bank.items.values() if item.kind != _RULE]
@@ -144,8 +142,6 @@ class ExpeL(ExperienceMemory):
     def _worths(self, bank: Bank) -> dict[int, float]:
         worths = super()._worths(bank)
         return {id: worths[id] if bank.items[id].kind == _RULE else 0.0 for id in worths}
-
-    # ------------------------------------------------------------ recall
 
     def _choose(self, step: Step) -> Sequence[Item]:
         near = self.bank.nearest(self._task.goal, where=lambda item: item.kind == "success")

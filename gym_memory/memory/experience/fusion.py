@@ -23,12 +23,7 @@ from gym_memory.core.records import (
 )
 from gym_memory.core.settings import Help, checked
 from gym_memory.graph import TemporalGraph
-from gym_memory.memory.base import (
-    CHARS_PER_TOKEN,
-    Memory,
-    check_budget,
-    make_memory,
-)
+from gym_memory.memory.base import CHARS_PER_TOKEN, Memory, check_budget, make_memory
 from gym_memory.memory.reading import read_head
 from gym_memory.memory.roles.text import unmarked
 

@@ -218,9 +218,6 @@ class Bank:
         self._last = max([last, *items])
 
 
-# ------------------------------------------------------------ writers
-
-
 _LAST_STEPS = 5
 _MOST_STEPS = 60
 _MOST_REFUSED = 5

@@ -66,9 +66,6 @@ _SMALL = frozenset({
 })  # fmt: skip
 
 
-# ---------------------------------------------------------------- rule-based roles
-
-
 def summarize(previous: str, trace: Sequence[Step], task: Task) -> str:
     """Summarize what was done, the latest actions in order, and the points."""
     actions = [step.action for step in trace if step.action]
@@ -125,9 +122,6 @@ def _covers(did: frozenset[str], words: frozenset[str]) -> bool:
     if not did:
         return False
     return sum(any(f in did for f in _forms(word)) for word in words) > _ENOUGH_SHARE * len(words)
-
-
-# ---------------------------------------------------------------- history and tuples
 
 
 class Historian(NamedTuple):

@@ -299,8 +299,6 @@ class Library:
         left = self.encoder.encode([pending(history) for history in histories])
         return unit(observations + np.float32(_PROGRESS_WEIGHT) * left)
 
-    # ------------------------------------------------------------ the first level
-
     def goal_types(self, batch: int) -> dict[str, tuple[str, ...]]:
         """Return the goal types of a batch memory and some goals of each."""
         return {name: kind.goals for name, kind in self._batches.get(batch, {}).items()}
@@ -318,8 +316,6 @@ class Library:
         """Return the best process known for a goal type."""
         kind = self._batches.get(batch, {}).get(goal_type)
         return kind.best if kind else None
-
-    # ------------------------------------------------------------ the second level
 
     def observation_types(self, batch: int, goal_type: str) -> dict[str, list[str]]:
         """Return the observation types of a goal type and some observations of each."""

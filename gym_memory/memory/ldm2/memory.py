@@ -12,13 +12,7 @@ from gym_memory.core.records import Cue, MemoryStats, Outcome, Recall, Step, Tas
 from gym_memory.core.settings import check_int, checked
 from gym_memory.core.trajectory import Trajectory, read_trajectory
 from gym_memory.llm.base import ChatModel
-from gym_memory.memory.base import (
-    CHARS_PER_TOKEN,
-    Lifetime,
-    Memory,
-    check_budget,
-    is_over,
-)
+from gym_memory.memory.base import CHARS_PER_TOKEN, Lifetime, Memory, check_budget, is_over
 from gym_memory.memory.encoders import Encoder, make_encoder
 from gym_memory.memory.ldm2.formation import LONGEST, TupleBank, clipped, recordings
 from gym_memory.memory.ldm2.index import Example, said
@@ -134,8 +128,6 @@ class LDM2(Memory):
             better.task, better.steps, score, worse.steps, self._in_use(), lasting=True
         )
 
-    # ------------------------------------------------------------ the episode
-
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode: drop tuples whose lifetime is over, find the goal type."""
         last, self._task = self._task, task
@@ -165,8 +157,6 @@ class LDM2(Memory):
         if rewarded and self._complete and self.learn:
             steps = self._trace[: rewarded[-1] + 1]
             self._bank.learn(self._task, steps, outcome.value, batch=self._in_use())
-
-    # ------------------------------------------------------------ the recall
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Recall examples of the situation, nearest first, then the history of the episode."""
@@ -211,8 +201,6 @@ class LDM2(Memory):
             shown.append(_render(example, cue.task, at + 1, share - 1))
             room -= len(shown[-1]) + 1
         return shown
-
-    # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
         """Return all tuples with their types, and the episode."""

@@ -196,9 +196,6 @@ def _about_places(effect: str) -> bool:
     return effect == NEW or effect.startswith((FINDING, *_TOLD))
 
 
-# --- meta-memory --------------------------------------------------------------------------------
-
-
 def generalize_causes(
     archive: Sequence[Learnings], task: Task, same_task: bool
 ) -> list[CausalAbstraction]:
@@ -233,9 +230,6 @@ def generalize_causes(
     exact = {_lifted(a.effect) for a in found if _lifted(a.effect) != a.effect}
     found = [a for a in found if not (a.effect.startswith(FINDING) and a.effect in exact)]
     return _pruned([a for a in found if a.necessary or a.cause not in helps])
-
-
-# --- causes as text -----------------------------------------------------------------------------
 
 
 class _CausePattern(NamedTuple):

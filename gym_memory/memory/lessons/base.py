@@ -60,8 +60,6 @@ class LessonMemory(Memory):
         self._task = Task("", "")
         self._trace: deque[Step] = deque(maxlen=_TRACE_STEPS)
 
-    # ------------------------------------------------------------ what a subclass gives
-
     @abstractmethod
     def _lessons(self) -> Sequence[str]:
         """Return the lessons that hold now; their places in this list are their ids, from 1."""
@@ -85,8 +83,6 @@ class LessonMemory(Memory):
     @abstractmethod
     def _relearn(self, state: dict[str, Any]) -> None:
         """Replace the subclass's state; keep no reference into ``state``."""
-
-    # ------------------------------------------------------------ the episode
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start a trial."""
@@ -132,8 +128,6 @@ class LessonMemory(Memory):
                 chosen[index] = line[: room - 1]
                 break
         return chosen
-
-    # ------------------------------------------------------------ state
 
     def state(self) -> dict[str, Any]:
         """Return task, trace, inner memory and lessons."""

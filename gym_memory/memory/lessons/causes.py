@@ -128,9 +128,6 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[TrialAction], Te
     return acts, graph
 
 
-# --- what was needed ----------------------------------------------------------------------------
-
-
 def needed_acts(acts: Sequence[TrialAction]) -> list[Need]:
     """Return the acts that the points of a trial rest on, in order: a backward slice.
 
@@ -223,9 +220,6 @@ def plan_of(acts: Sequence[TrialAction], also: Iterable[int] = ()) -> list[str]:
     return plan
 
 
-# --- what was of no use -------------------------------------------------------------------------
-
-
 def idle_actions(acts: Sequence[TrialAction], needed: Sequence[Need]) -> dict[str, int]:
     """Return actions that changed nothing or were undone, with their number, in order.
 
@@ -263,8 +257,6 @@ def vain_verbs(acts: Sequence[TrialAction], needed: Sequence[Need]) -> list[str]
     vain = [v for v, actions in tried.items() if len(actions) >= _KINDS and v not in useful]
     return vain if any(item.act.reward > 0 for item in needed) else []
 
-
-# --- what a trial shows of its environment ------------------------------------------------------
 
 REACHING = "reaching the "
 FINDING = "finding the "

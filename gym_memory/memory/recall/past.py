@@ -180,9 +180,6 @@ def dated_lines(dated: Iterable[Dated], left: int) -> str:
     return "\n".join(lines)
 
 
-# The last attempts
-
-
 class Attempt(NamedTuple):
     """An action taken once or repeatedly; ``whole`` is its answer if shown in full, else empty."""
 

@@ -12,11 +12,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.map import current_place
 from gym_memory.memory.base import CHARS_PER_TOKEN, check_budget, count_tokens
 from gym_memory.memory.encoders import CachedEncoder
-from gym_memory.memory.reading import (
-    Page,
-    fact_block,
-    fit_episodes,
-)
+from gym_memory.memory.reading import Page, fact_block, fit_episodes
 from gym_memory.memory.recall.past import (
     PastQuestion,
     achievements,
@@ -117,8 +113,6 @@ class Search:
             for r, by in zip(facts, said, strict=False)
         )
         return Reasons(tuple(noted), tuple(self._episodic_reasons()))
-
-    # ------------------------------------------------------------ the parts in their order
 
     def _recall(self) -> Recall:
         settings, budget = self._settings, self.budget
@@ -227,8 +221,6 @@ class Search:
                 facts.setdefault(triple.subject, []).append(triple)
             for block in facts.values():
                 page.put_facts(block)
-
-    # ------------------------------------------------------------ EpisodicSearch
 
     def _search_episodes(self, known: Iterable[str]) -> Iterator[Episode]:
         hidden, store = self._settings.recent + 1, self._store

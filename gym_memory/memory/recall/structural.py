@@ -271,10 +271,9 @@ class NearbyPlaces:
         return name in self._order
 
 
-# ------------------------------------------------------------ the ranking: SITUATION, then REST
-
-# Things in view or held come late, because the policy sees most of them anyway. Shares keep a
-# talkative world from displacing the map, and a large map from displacing the things.
+# The ranking is SITUATION, then REST. Things in view or held come late, because the policy sees
+# most of them anyway. Shares keep a talkative world from displacing the map, and a large map from
+# displacing the things.
 
 _MOST_ACTIONS = 10_000
 """Valid actions that are searched for names: some environments list a million."""
@@ -365,8 +364,6 @@ class _Ranking:
             if (part is PLAN and len(page.triples) > before) or part is SITUATION[-1]:
                 seeds.append(len(page.triples))
         return RankedFacts(tuple(page.triples), tuple(reasons), tuple(seeds))
-
-    # ------------------------------------------------------------ sources of the parts
 
     def put_here(self) -> None:
         self.show(PLAYER)
@@ -470,8 +467,6 @@ class _Ranking:
     def put_exits(self) -> None:
         place = self.index.place
         self.put(place(name).exits for name in self.view if self.exploration or name != self.here)
-
-    # ------------------------------------------------------------ what a part puts
 
     def is_spent(self) -> bool:
         return self.page.left <= self.keep or self.page.full

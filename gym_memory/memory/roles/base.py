@@ -22,18 +22,12 @@ __all__ += ["RelevantEntities", "Subgoal", "Summarize", "Workflow", "WriteLesson
 __all__ += ["compare", "explore", "importance", "outdated", "relevant_entities"]
 
 
-# --- AriGraph and Ariadne -----------------------------------------------------------------------
-
-
 Outdated = Callable[[Sequence[Triple], Sequence[Triple], Task], list[Triple]]
 """Selects the known facts that new ones make untrue, in their order (AriGraph, Appendix E)."""
 RelevantEntities = Callable[[Cue, Container[str]], list[tuple[str, int]]]
 """Chooses search texts, of the names known or new, each with a depth >= 1 (AriGraph's code)."""
 Explore = Callable[[str, Task], bool]
 """Decides whether the plan needs unexplored exits to be shown (AriGraph, Appendix E)."""
-
-
-# --- summaries and reflections ------------------------------------------------------------------
 
 
 Summarize = Callable[[str, Sequence[Step], Task], str]
@@ -56,8 +50,6 @@ empty if there is none.
 AdjustProcedure = Callable[[str, Sequence[Step], Outcome, Task], str]
 """Rewrites a procedure that a failed episode used (Memp)."""
 
-
-# --- CLIN ---------------------------------------------------------------------------------------
 
 _FORMS = {
     (True, False): "MAY BE NECESSARY TO",
@@ -126,16 +118,10 @@ The last argument is True for Gen-Env, where the trials are of the same task.
 """
 
 
-# --- STMA ---------------------------------------------------------------------------------------
-
-
 ExtractRelations = Callable[[str, Task], list[Triple]]
 """Retrieves the latest relations that STMA's temporal belief states (Eq. 6)."""
 Aggregate = Callable[[Sequence[Triple], Task], str]
 """Turns a subgraph, with what follows from it, into prose: STMA's spatial belief (Eq. 7)."""
-
-
-# --- AWM ----------------------------------------------------------------------------------------
 
 
 class Workflow(NamedTuple):
@@ -151,9 +137,6 @@ class Workflow(NamedTuple):
     template: str
     abstract: str
     things: tuple[str, ...] = ()
-
-
-# --- LDM2 ---------------------------------------------------------------------------------------
 
 
 class Subgoal(NamedTuple):
@@ -175,8 +158,6 @@ Classify = Callable[[str, Mapping[str, Sequence[str]]], str]
 Compare = Callable[[Sequence[Step], Sequence[Step], Task], int]
 """Finds the first step of a better process that differs from a worse one (LDM2, Eq. 10)."""
 
-
-# --- rules that more than one memory has as defaults ----------------------------------------------
 
 _MAX_NAME_WORDS = 6
 _SEEK = re.compile(

@@ -174,8 +174,6 @@ def chat_model(llm: str | ChatModel | None) -> ChatModel | None:
     return model
 
 
-# --- AriGraph -----------------------------------------------------------------------------------
-
 AUTHORS_TEMPERATURE = 0.0
 """Temperature of these roles; almost that of the authors' code."""
 
@@ -329,9 +327,6 @@ class LLMExplore(LLMRole[Explore]):
     def answer(self, plan: str, task: Task) -> bool:
         """True when unexplored exits should be shown."""
         return read_flag(self.ask(plan=clip(plan, _OBSERVATION_TOKENS), task=task.goal).text)
-
-
-# --- STMA ---------------------------------------------------------------------------------------
 
 
 class LLMExtractRelations(LLMRole[ExtractRelations]):

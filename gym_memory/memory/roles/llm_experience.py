@@ -11,13 +11,7 @@ from gym_memory.core.records import Outcome, Step, Task
 from gym_memory.llm.base import json_values
 from gym_memory.memory.roles.base import Workflow
 from gym_memory.memory.roles.llm import GOAL_TOKENS, LLMRole
-from gym_memory.memory.roles.text import (
-    clip,
-    clip_start,
-    numbered,
-    prose,
-    some,
-)
+from gym_memory.memory.roles.text import clip, clip_start, numbered, prose, some
 
 if TYPE_CHECKING:
     from gym_memory.memory.experience.items import Item

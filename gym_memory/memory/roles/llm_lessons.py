@@ -57,9 +57,6 @@ class LLMSummarize(LLMRole[Summarize]):
         return prose(re.sub(r"^\s*\**(?:new )?summary\**\s*:", "", text, flags=re.I))
 
 
-# --- Simulacra and Reflexion --------------------------------------------------------------------
-
-
 class LLMImportance(LLMRole[Importance]):
     """Simulacra's rating of an observation."""
 
@@ -125,9 +122,6 @@ class LLMAdjustProcedure(LLMRole[AdjustProcedure]):
         return prose(self.ask_about(task, trace, outcome, procedure=clip(text, _PAST_TOKENS)))
 
 
-# --- CLIN ---------------------------------------------------------------------------------------
-
-
 class LLMAbstractCauses(LLMRole[AbstractCauses]):
     """CLIN's memory generator (Figure 7)."""
 
@@ -179,8 +173,6 @@ def read_abstractions(text: str) -> list[CausalAbstraction]:
     found = list(dict.fromkeys(item for item in parsed if item is not None))
     return some(found, "sentences of the four forms", text)
 
-
-# --- LDM2 ---------------------------------------------------------------------------------------
 
 _TEXT_TOKENS = 4000
 _TEXTS_A_CALL = 50

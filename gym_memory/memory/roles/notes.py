@@ -306,8 +306,6 @@ class _Description:
                             yield direction, line
 
 
-# ------------------------------------------------------------ reading a description
-
 _DIRECTION = "|".join(DIRECTIONS)
 _HERE = re.compile(r"You are in (.+?)\.?")
 _FROM = re.compile(r"From ([^,]+), (.+?)\.?")

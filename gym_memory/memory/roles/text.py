@@ -29,9 +29,6 @@ _CLOSES = {'"': '"', "“": "”"}
 _PAIRS = {**_CLOSES, "'": "'", "`": "`", "‘": "’"}
 
 
-# --- to text ------------------------------------------------------------------------------------
-
-
 def clip(text: str, tokens: int) -> str:
     """Return the beginning of ``text`` within ``tokens``, with a mark where it is cut."""
     end = fitting_chars(text, tokens)
@@ -103,9 +100,6 @@ def score_in_words(outcome: Outcome) -> str:
     else:
         words = "The agent completed the task."
     return f"Final score: {score} of 100. {words}"
-
-
-# --- from text ----------------------------------------------------------------------------------
 
 
 def unmarked(line: str) -> str:

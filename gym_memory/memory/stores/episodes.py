@@ -208,8 +208,6 @@ def weight(episode: Episode) -> float:
     return math.log2(total) / total
 
 
-# ------------------------------------------------------------ indexes
-
 _MOST_TRIED = 12
 _MOST_STEPS = 4
 _NONE = array("i")

@@ -23,13 +23,7 @@ from gym_memory.core.settings import check_int, check_text
 from gym_memory.graph import Source, TemporalGraph
 from gym_memory.memory.encoders import CachedEncoder
 from gym_memory.memory.encoders.vectors import UNIT, whole
-from gym_memory.memory.stores.database import (
-    COLUMNS,
-    Connection,
-    Damage,
-    check_row,
-    checksum,
-)
+from gym_memory.memory.stores.database import COLUMNS, Connection, Damage, check_row, checksum
 from gym_memory.memory.stores.episodes import EpisodeStore
 from gym_memory.memory.stores.store import Database, open_database
 

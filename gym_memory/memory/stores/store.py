@@ -266,9 +266,6 @@ def _read(path: Path) -> Iterator[Record]:
         ) from error
 
 
-# ------------------------------------------------------------ keeping a store
-
-
 _TIMEOUT = 30.0
 _PARTS = tuple(table for table, columns in COLUMNS.items() if columns[0] == "partition")
 

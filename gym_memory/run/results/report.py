@@ -165,9 +165,6 @@ def _differences(all_units: Sequence[Unit], against: str) -> list[Difference]:
     ]
 
 
-# ---------------------------------------------------------------- parts of report.md
-
-
 def _markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table: names are aligned left, numbers right."""
     names = {"environment", "memory", "policy", "compared", "with", "task", "reason", "learnt in"}

@@ -148,9 +148,6 @@ def combination(of: Unit | TableRow | Job) -> tuple[str, str, str]:
     return of.env, of.memory, of.policy
 
 
-# ---------------------------------------------------------------- the table
-
-
 @dataclasses.dataclass(frozen=True)
 class TableRow:
     """A line of a results table: a combination, averaged over its ``n`` jobs (seeds).
@@ -272,9 +269,6 @@ def score_by_trial(group: Sequence[Unit]) -> list[tuple[float, Interval | None]]
     played = [u.trials + u.trials[-1:] * (length - len(u.trials)) for u in group]
     estimates = [estimate(column, group) for column in zip(*played, strict=True)]
     return [(found.mean, found.interval()) for found in estimates]
-
-
-# ---------------------------------------------------------------- differences
 
 
 @dataclasses.dataclass(frozen=True)
@@ -404,9 +398,6 @@ def step_curve(
             scores[row, steps >= start] = score
     band = [estimate(column, group).interval() or (column[0],) * 2 for column in scores.T]
     return steps, scores.mean(axis=0), np.array(band)
-
-
-# ---------------------------------------------------------------- for a reader
 
 
 def seeds_go_round(row: TableRow) -> str:

@@ -17,13 +17,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.graph.schema import LOCATIONS, direction_of
 from gym_memory.memory.lessons.causes import NEW, things_of
 from gym_memory.memory.reading import ACTIONS, GOALS, PLACES, READ, item_line, read_item, sections
-from gym_memory.memory.roles.base import (
-    CausalAbstraction,
-    compare,
-    explore,
-    importance,
-    outdated,
-)
+from gym_memory.memory.roles.base import CausalAbstraction, compare, explore, importance, outdated
 from gym_memory.memory.roles.text import (
     fact_lines,
     numbered,

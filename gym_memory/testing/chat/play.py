@@ -30,13 +30,7 @@ from gym_memory.games.alfworld.rules import goal_in
 from gym_memory.graph.schema import DIRECTIONS, EXIT, way_relation
 from gym_memory.memory.reading import read_line, read_operation, split_entries
 from gym_memory.memory.roles.notes import read_description
-from gym_memory.testing.chat.memories import (
-    LESSON_FACT,
-    facts_in,
-    graph_of,
-    lessons_of,
-    plan_in,
-)
+from gym_memory.testing.chat.memories import LESSON_FACT, facts_in, graph_of, lessons_of, plan_in
 from gym_memory.testing.chat.registry import OTHERS, Slots, answers
 from gym_memory.testing.chat.scienceworld import IN_VAIN, Scientist, is_science, plan_for
 

@@ -88,8 +88,6 @@ class Voice:
         self._used: list[frozenset[str]] = []
         self._styles = {kind: rng.choice(styles) for kind, styles in self.data["names"].items()}
 
-    # ------------------------------------------------------------ names
-
     def name(self, kind: str) -> Name:
         """Draw a new name for a ``key``, ``lock``, ``note`` or ``room``."""
         rng, styles = self._rng, self.data["names"][kind]
@@ -138,8 +136,6 @@ class Voice:
         all_things = things_of(words["things"], words["some"], words["pairs"])
         self._rng.shuffle(all_things)
         return [thing for thing in all_things[:count] if self.take(thing.name)]
-
-    # ------------------------------------------------------------ sentences
 
     def say(self, relation: str | Sequence[str], *, it: str = "", **names: object) -> str:
         """Write a sentence with one of the forms of a relation, filled with names.
