@@ -205,7 +205,6 @@ def _print_failures(all_units: Sequence[Unit], folder: Path) -> None:
         console.print(detail.rstrip(), soft_wrap=True)
     elif frame is not None:
         console.print(f"  {frame}", soft_wrap=True)
-    if frame is not None and not SHOWN["debug"]:
         where = f"in {folder / 'logs'} and under --debug"
         console.print(f"The whole traceback is {where}.", soft_wrap=True)
 

@@ -198,18 +198,16 @@ def command(
         from gym_memory.cli.endpoint import examine_model
 
         rows: list[Any] = examine_model(model, base_url)
-        found = [Finding("model", *row) for row in rows]
-        if json_lines:
-            print_json([finding._asdict() for finding in found])
-        else:
-            print_findings(found)
-        raise typer.Exit(int(any(finding.state == "broken" for finding in found)))
-    findings = examine()
+        findings, verdict = [Finding("model", *row) for row in rows], ""
+    else:
+        findings = examine()
+        verdict = _verdict(findings)
     if json_lines:
         print_json([finding._asdict() for finding in findings])
     else:
         print_findings(findings)
-        output().print(_verdict(findings))
+        if verdict:
+            output().print(verdict)
     raise typer.Exit(int(any(_is_fault(finding) for finding in findings)))
 
 
@@ -230,7 +228,7 @@ def print_findings(findings: list[Finding]) -> None:
 
 
 def _is_fault(finding: Finding) -> bool:
-    return finding.part == "core" and finding.state == "broken"
+    return finding.part in ("core", "model") and finding.state == "broken"
 
 
 def _verdict(findings: list[Finding]) -> str:

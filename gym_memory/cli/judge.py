@@ -38,7 +38,7 @@ __all__ = ["credit", "exam", "print_exam", "quality", "rank"]
 
 @contextlib.contextmanager
 def _kept_if_complete(begun: Path | None = None) -> Iterator[None]:
-    """Say at an interrupt that nothing is kept; remove the file that was ``begun``."""
+    """On an interrupt, report that nothing is kept and remove the file that was ``begun``."""
     try:
         yield
     except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
 from collections.abc import Callable, Sequence
@@ -314,17 +315,13 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             for f in dataclasses.fields(groups[name])
         ]
 
+    @functools.wraps(command)
     def run(**values: Any) -> None:
         for name, kind in groups.items():
             taken = {f.name: values.pop(f.name) for f in dataclasses.fields(kind)}
             values[name] = kind(**taken)
         command(**values)
 
-    run.__doc__, run.__name__, run.__module__ = (
-        command.__doc__,
-        command.__name__,
-        command.__module__,
-    )
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run

@@ -73,7 +73,7 @@ def credit(
         step: Step of each episode whose recall is measured; None for all recalls.
         kinds: See :meth:`.Replays.worths`, as for ``most``, ``alone`` and ``samples``.
         most: Items of an episode at most.
-        alone: True to measure each item without all the others, too.
+        alone: True to also measure each item without all the others.
         samples: Orders for Shapley values.
         describes: True to keep the features of facts, for :func:`export_rows`.
     """

@@ -206,7 +206,7 @@ def lay_out(facts: Iterable[Triple], at: Mapping[str, Square] | None = None) -> 
 
 
 def _free(square: Square, towards: Square, taken: set[Square]) -> Square:
-    """Return the nearest free square, and of equally near ones the farthest in a direction."""
+    """Return the nearest free square; ties go to the farthest in a direction."""
     column, row = square
     for radius in count():
         ring = [

@@ -111,7 +111,7 @@ class Writer:
     """A writer of an answer to a started prompt, whose keys and values it changes.
 
     ``ends`` are the ids that end an answer. Free text takes at most half of the tokens that are
-    left of ``most``. A ``temperature`` of 0 takes the likeliest token; of equals, the lowest id.
+    left of ``most``. A ``temperature`` of 0 takes the likeliest token; ties go to the lowest id.
     """
 
     def __init__(

@@ -347,10 +347,9 @@ def make_memory(spec: str | Memory, **more: Any) -> Memory:
     shared = {key: kwargs[key] for key in vars(SharedSettings()) if key in kwargs}
     make_settings(SharedSettings, shared)
     memory = MEMORIES.build(name, {k: v for k, v in kwargs.items() if k not in shared})
-    if isinstance(memory, Memory):
-        vars(memory).update(shared)
-    else:
+    if not isinstance(memory, Memory):
         raise InvalidArgumentError(
             f"expected {spec!r} as a subclass of gym_memory.memory.Memory, got {memory!r:.80}"
         )
+    vars(memory).update(shared)
     return memory

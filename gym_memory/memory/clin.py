@@ -58,8 +58,8 @@ class Clin(LessonMemory):
         use: Use of the archive: ``read`` (start from it), ``write`` (fill it) or ``both``.
         past: Memories of the last trials that the generator sees, >= 1.
         archive: Instances of one kind of task that the archive holds, >= 1.
-        advice: The ablation: free-form advice in the place of causal abstractions.
-        places: Whether the rules also report ways, exits that nobody took, and where things are.
+        advice: Ablation: free-form advice instead of causal abstractions.
+        places: Whether the rules also report ways, untried exits, and where things are.
         inner: Memory of the present trial, a name with parameters; CLIN shows 5 turns.
         llm: Chat model as memory generator, or its spec; None for the rules.
     """
@@ -258,14 +258,8 @@ class _BestTrial(NamedTuple):
 
     @classmethod
     def read(cls, payload: dict[str, Any]) -> _BestTrial:
-        return cls(
-            payload["task"],
-            payload["goal"],
-            payload["seen"],
-            tuple(payload["sentences"]),
-            typed(Outcome, payload["outcome"]),
-            payload.get("seed", 0),
-        )
+        sentences, outcome = tuple(payload["sentences"]), typed(Outcome, payload["outcome"])
+        return cls(**{**payload, "sentences": sentences, "outcome": outcome})
 
 
 def _kind(task_id: str) -> str:

@@ -99,7 +99,7 @@ class External(Memory):
     def load_state(self, state: dict[str, Any]) -> None:
         """Replace the log; a client that has its beginning gets only the rest."""
         self._task, log = Task(*state["task"]), list(state["log"])
-        known, self._log = len(self._log), [*self._log]
+        known = len(self._log)
         if log[:known] != self._log:
             self._client = None
         elif self._client is not None:

@@ -31,16 +31,12 @@ def _head(action: str) -> str:
     return f"{entry_head(None, action)}\n" if action else ""
 
 
-def _reward_line(text: str) -> str:
-    return with_reward("", split_reward(text)[1])
-
-
 class History(Memory):
     """Latest (action, observation) pairs of the episode that fit, as a transcript.
 
     Leaves out the observation that the cue shows, but not what its action earned. Pairs are whole
-    and without gaps; if not even the newest fits, its beginning is shown. ``full`` does not keep
-    the budget: compare its tokens, too.
+    and without gaps; if not even the newest fits, its beginning is shown. ``full`` ignores
+    the budget, so compare its tokens as well.
     """
 
     name: ClassVar[str] = "history"
@@ -92,7 +88,8 @@ class History(Memory):
         stop, tail = len(entries), ""
         if stop and entries[-1].text == cue.text.strip():
             stop, end = stop - 1, entries[-1].start
-            tail = f"{_head(entries[-1].action)}{_reward_line(entries[-1].text)}"[:room]
+            reward = with_reward("", split_reward(entries[-1].text)[1])
+            tail = f"{_head(entries[-1].action)}{reward}"[:room]
         first = bisect_left(entries, end - (room - len(tail)), 0, stop, key=lambda e: e.start)
         if self.window is not None:
             first = max(first, stop - self.window)

@@ -171,7 +171,7 @@ class STMA(Memory):
                         graph.retire(other, t)
 
     def retrieve(self, cue: Cue, most: int = 1000) -> list[Triple]:
-        """Return the subgraph for a cue (Algorithm 1), nearest first, of about ``most`` vertices."""
+        """Return the subgraph for a cue, nearest first; stop after ``most`` vertices."""
         here = current_place(self.graph) or ""
         texts = [cue.focus, f"{here}\n{cue.text[:_MAX_QUERY_CHARS]}\n{cue.inventory}"]
         found = dict.fromkeys([here] if here else [])

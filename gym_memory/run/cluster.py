@@ -330,7 +330,7 @@ def _check_address(address: str) -> None:
 def room_for(env: Spec, patience: float = 0.0) -> int:
     """Return the bytes that an actor of an environment reserves, apart from a core.
 
-    It waits ``patience`` seconds for such a node, since one may come back.
+    It waits up to ``patience`` seconds for such a node, since one may return.
     """
     try:
         made: Any = ENVIRONMENTS.get(env.name)

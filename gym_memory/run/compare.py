@@ -25,7 +25,7 @@ __all__ = ["DEFAULT_STEP_TIMEOUT", "DEFAULT_TIMEOUT", "KeptWorkers", "OnProgress
 __all__ += ["default_workers"]
 
 OnProgress = Callable[[int, int, Sequence[EpisodeRow]], None]
-"""Callback for progress: jobs finished, jobs in all, and the episodes of the last job."""
+"""Callback for progress: finished jobs, all jobs, and the episodes of the last job."""
 
 
 class KeptWorkers:

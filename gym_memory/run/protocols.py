@@ -160,7 +160,7 @@ class RestartBudget(OneTask):
     """Restarts of one task instance until a win or the last step; the best episode counts.
 
     Args:
-        steps: Environment steps in all, >= 1.
+        steps: Environment steps in total, >= 1.
     """
 
     def __init__(self, steps: int = 500):
@@ -229,7 +229,7 @@ class Tales(RestartBudget):
     The score of an episode is its last one, at the end or truncation.
 
     Args:
-        steps: Environment steps in all, >= 1.
+        steps: Environment steps in total, >= 1.
         actions: Whether valid actions are listed.
     """
 
@@ -269,7 +269,7 @@ class Interactions(RestartBudget):
     Going back to a saved state costs no step; replaying the way there costs its steps.
 
     Args:
-        steps: Environment steps in all, >= 1.
+        steps: Environment steps in total, >= 1.
         actions: Whether valid actions are listed.
     """
 

@@ -134,7 +134,7 @@ def environment_factory(
 
 
 def rows(env: str, split: str = "", limit: int | None = None) -> list[dict[str, Any]]:
-    """Return rows of a data set, one a task: ``prompt split index seed task_id``."""
+    """Return rows of a data set, one per task: ``prompt split index seed task_id``."""
     if limit is not None and limit < 1:
         raise InvalidArgumentError(f"expected limit as an int >= 1, got {limit!r}")
     return [

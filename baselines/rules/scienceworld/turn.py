@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -64,14 +65,12 @@ class Sight:
         ):
             return empty
         others = {word for thing in act.things if thing != phrase for word in words(thing)}
-        ranked = [
+        return _likeliest(
             (likeness(core, thing.name), thing.name)
             for thing in things
             if goal_words <= words(thing.line) and (self._scene.view or content)
             and not words(thing.name) <= others
-        ]  # fmt: skip
-        value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= _LEAST_LIKENESS else ""
+        )  # fmt: skip
 
     def _to_focus_on(self, phrase: str, things: tuple[Thing, ...]) -> str:
         """Return the object in view that the goal names, or else the likeliest focus.
@@ -94,20 +93,16 @@ class Sight:
         if exact or fruit:
             return core if exact else ""
         marks = words(core) - goal_words
-        fitting = [
-            (likeness(core, thing.name), thing.name)
-            for thing in things
-            if words(thing.name) == marks
-            or (
-                goal_words <= words(thing.name)
-                and (
-                    (marks and marks <= words(thing.name))
-                    or words(thing.name) - words(core) <= _STATES
-                )
+
+        def fits(name: frozenset[str]) -> bool:
+            marked = bool(marks) and marks <= name
+            return name == marks or (
+                goal_words <= name and (marked or name - words(core) <= _STATES)
             )
-        ]
-        value, name = max(fitting, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= _LEAST_LIKENESS else ""
+
+        return _likeliest(
+            (likeness(core, thing.name), thing.name) for thing in things if fits(words(thing.name))
+        )
 
     def empty_vessel(self, phrase: str, act: Act) -> str:
         """Return the name of a vessel that looks like the demonstrated one; empty if none does."""
@@ -125,13 +120,11 @@ class Sight:
 
     def likeliest_focus(self, phrase: str) -> str:
         """Return the likeliest object in view to focus on; empty if none is likely."""
-        likings = [
+        return _likeliest(
             (self._knowledge.focus_chance(self._guide.shown.task, thing.name)
              + 0.2 * likeness(phrase, thing.name), thing.name)
             for thing in self._scene.view
-        ]  # fmt: skip
-        value, name = max(likings, default=(0.0, ""), key=lambda pair: pair[0])
-        return name if value >= _LEAST_LIKENESS else ""
+        )  # fmt: skip
 
     def focused_name(self, held: str) -> str:
         """Return a content's name, or that of the focused object if it replaces the content."""
@@ -142,6 +135,11 @@ class Sight:
         focused = [act.things[0] for act, answer in self._scene.done if act.verb == "focus on"]
         focused = focused or [f.object for f in self._scene.facts if f.relation == "focused on"]
         return focused[-1].partition(" in the ")[0] if focused else held
+
+
+def _likeliest(ranked: Iterable[tuple[float, str]]) -> str:
+    value, name = max(ranked, default=(0.0, ""), key=lambda pair: pair[0])
+    return name if value >= _LEAST_LIKENESS else ""
 
 
 LOOK = "look around"

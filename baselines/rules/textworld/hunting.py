@@ -1,6 +1,6 @@
 """Find and use keys, locks, notes and wanted objects.
 
-Keys and notes are recognized under other names, too. If a lock is still closed after all rooms were
+Keys and notes are also recognized under other names. If a lock is still closed after all rooms were
 visited, the player visits them again, examines and takes everything, and tries it on the locks.
 """
 

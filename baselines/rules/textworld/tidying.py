@@ -445,9 +445,7 @@ def is_message(thing: str) -> bool:
 
 
 def _is_pending(beliefs: Beliefs, thing: str, target: str) -> bool:
-    if beliefs.holds(thing):
-        return True
-    return target not in (beliefs.room_of(thing), beliefs.holder(thing))
+    return beliefs.holds(thing) or target not in (beliefs.room_of(thing), beliefs.holder(thing))
 
 
 def is_fixed(beliefs: Beliefs, thing: str) -> bool:

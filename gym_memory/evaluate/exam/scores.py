@@ -104,9 +104,9 @@ def totals(mark: ExamScore | None) -> tuple[str, ...]:
 
 
 def main_wording(wordings: Iterable[str]) -> str:
-    """Return the wording that tables show first: unseen, or else the first available."""
+    """Return the wording that tables show first: unseen, else the first one, else ``seen``."""
     found = list(wordings)
-    return "unseen" if "unseen" in found else found[0]
+    return "unseen" if "unseen" in found else next(iter(found), "seen")
 
 
 def by_age(answers: Iterable[ExamAnswer]) -> list[dict[str, Any]]:
@@ -134,7 +134,7 @@ def _split(
 ) -> list[dict[str, Any]]:
     """Return shares of right answers to the questions that have one, in the main wording."""
     answers = list(answers)
-    wording = main_wording(dict.fromkeys(answer.wording for answer in answers) or ("seen",))
+    wording = main_wording(answer.wording for answer in answers)
     cells: dict[tuple[str, int, Any], list[ExamAnswer]] = {}
     for answer in answers:
         value = key(answer)
@@ -174,7 +174,7 @@ def ahead(
 def leads(table: Iterable[ExamScore]) -> list[str]:
     """Return a sentence per memory, except ``oracle``, that beats ``arigraph`` in some cell."""
     table = list(table)
-    wording = main_wording(dict.fromkeys(mark.wording for mark in table) or ("seen",))
+    wording = main_wording(mark.wording for mark in table)
     table = [mark for mark in table if mark.wording == wording]
     gaps: dict[str, list[str]] = {}
     for mark, other in ahead(table, REFERENCE, apart=(ENGINE_MEMORY,)):
@@ -201,7 +201,7 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[ExamAnswer]) 
     """Write ``exam.json``, ``questions.jsonl.gz``, ``exam.md`` and the plots; return their paths.
 
     A line of ``questions.jsonl.gz`` is a question in one wording; ``answers`` has for each memory
-    one letter a budget: ``+`` right, ``x`` wrong, ``?`` unproven, ``.`` silent. Without answers
+    one letter per budget: ``+`` right, ``x`` wrong, ``?`` unproven, ``.`` silent. Without answers
     there are no plots.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -219,7 +219,7 @@ def write_exam(folder: Path, config: ExamConfig, answers: Sequence[ExamAnswer]) 
 
 
 def _page(config: ExamConfig, table: Sequence[ExamScore]) -> str:
-    """Return the tables and the plots as Markdown, one table a budget."""
+    """Return the tables and the plots as Markdown, one table per budget."""
     main = main_wording(config.wordings)
     others = [wording for wording in config.wordings if wording != main]
     kinds = [kind for kind in (*KINDS, ALL) if any(mark.kind == kind for mark in table)]
@@ -281,7 +281,7 @@ def _questions(answers: Iterable[ExamAnswer]) -> bytes:
 
 
 def budget_picture(record: dict[str, Any]) -> str:
-    """Return the share of right answers against the budget as SVG: a panel a kind."""
+    """Return the share of right answers against the budget as SVG, one panel per kind."""
     main = main_wording(record["settings"]["wordings"])
     kinds = [kind for kind in (*KINDS, ALL) if any(m["kind"] == kind for m in record["marks"])]
     panels = []
@@ -294,7 +294,7 @@ def budget_picture(record: dict[str, Any]) -> str:
 
 
 def age_picture(record: dict[str, Any]) -> str:
-    """Return the share of right answers against the age of the evidence: a panel a budget."""
+    """Return the share of right answers against the age of the evidence, one panel per budget."""
     panels = []
     for budget in record["settings"]["budgets"]:
         cells = [cell for cell in record["by_age"] if cell["budget"] == budget]

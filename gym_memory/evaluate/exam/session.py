@@ -91,8 +91,8 @@ class ExamConfig:
         policies: Policies that play the episodes and observe ``DEFAULT_MEMORY``.
         seeds: Seeds, one per episode.
         budgets: Token budgets of a recall.
-        lengths: Numbers of steps after which to ask; the largest is the step limit. If an episode
-            is shorter, it is asked about once, at its end.
+        lengths: Numbers of steps after which to ask; the largest is the step limit. A
+            shorter episode gets its questions once, at its end.
         per_kind: Most questions of one kind at a time.
         wordings: Words ``seen`` in development, ``unseen`` ones, or the policy's plan at that
             time (``focus``).

@@ -2,9 +2,10 @@
 
 Memories compare by the area under their score against the logarithm of the budget, game by game:
 all play the same games under the same budgets. A rank is the range that the gaps to all others
-allow, over the games of these worlds: one more than those surely better, to all that are not surely
-worse. The intervals of the gaps are corrected for their number, so the ranges hold together
-(Mogstad et al. 2024, marginal confidence sets of ranks). Memories whose ranges overlap tie.
+allow over the games of these worlds: from one more than the number of surely better memories, to
+the number of those not surely worse. The intervals of the gaps are corrected for their number, so
+the ranges hold together (Mogstad et al. 2024, marginal confidence sets of ranks). Memories whose
+ranges overlap tie.
 
 What holds in other worlds has the world as its unit: the gap to the best memory and to the
 controls. A memory is first if its gap to each other excludes 0; a claim over all of them needs no
@@ -65,9 +66,9 @@ class Card:
     measures that were played when only memories of facts saw what a step earned. ``score`` is at
     1,000 tokens, ``area`` over all budgets; ``behind`` is the gap of areas to the best memory and
     ``gains`` are those to controls, with the world as the unit where there are several. ``text`` is
-    play by the rendered text alone, ``stale`` and ``poisoned`` are shares of games in which a
-    recall states what no longer holds, or what a text that lies says, ``names`` the exam by how
-    things are named, ``bytes`` those of the state a step.
+    play by the rendered text alone. ``stale`` and ``poisoned`` are shares of games in which a
+    recall states what no longer holds, or what a false text says. ``names`` is the exam by how
+    things are named, ``bytes`` the size of the state per step.
     """
 
     memory: str
@@ -216,7 +217,7 @@ def _measured(suite: Suite, cells: Sequence[SuiteCell], *measures: Measure) -> l
 
 
 def areas_of(suite: Suite, cells: Sequence[SuiteCell], *, bounded: bool = True) -> Games:
-    """Return the area of each game; none where a budget is missing or, if bounded, exceeded."""
+    """Return the area of each game; none if a budget is missing or, if bounded, exceeded."""
     found: Games = {}
     play = _measured(suite, cells, *_PLAY)
     if bounded and any(cell.tokens > cell.budget for cell in play):

@@ -81,8 +81,8 @@ class SuitePart(NamedTuple):
 class Suite(NamedTuple):
     """One tier of the suite; ``controls`` and ``memories`` have results that ship.
 
-    A group is of memories that recall in a first episode what their inner memory recalls, so in
-    tiers of single episodes its first member plays for all.
+    The memories of a group recall in a first episode what their inner memory recalls, so in tiers
+    of single episodes the first one plays for all.
     """
 
     version: int
@@ -129,13 +129,13 @@ def load_suite(tier: str) -> Suite:
 class SuiteCell:
     """Results of one memory in one cell: a part's environment, policy and budget.
 
-    ``tasks`` and ``scores`` are one a seed, in order, a failed one 0; of a stream one a task that
-    the policy played while the memory learnt, the mean over its orders, and none if an order
-    failed. The others are means over the episodes that did not fail (``tokens`` an observation,
-    ``calls`` of language models an episode, ``ms`` a step), but ``failed`` counts. ``marks`` has
-    what an exam or an audit counted, and as ``over`` the observations whose recall took more than
-    the budget, one number a seed. ``rewards`` is the setting of the memory; empty for results from
-    before it existed, when only memories of facts saw what a step earned.
+    ``tasks`` and ``scores`` have one entry per seed, in order, 0 if it failed. In a stream they
+    have one per task that the policy played while the memory learnt, the mean over the orders, and
+    none if an order failed. ``failed`` is a count; the other numbers are means over the episodes
+    that did not fail: ``tokens`` per observation, ``calls`` of language models per episode, ``ms``
+    per step. ``marks`` has the counts of an exam or an audit per seed, and as ``over`` the number
+    of observations whose recall exceeded the budget. ``rewards`` is the memory's setting; empty in
+    older results, when only memories of facts saw what a step earned.
     """
 
     part: str

@@ -27,7 +27,7 @@ _MOST_FATAL = 20
 
 
 def limit_cpu(seconds: float) -> None:
-    """End this process after so many CPU seconds from now; 0 lifts the limit."""
+    """End this process after a number of CPU seconds from now; 0 removes the limit."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 

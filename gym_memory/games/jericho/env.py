@@ -89,9 +89,9 @@ class Jericho(TextWorldEnv):
         return self._stories[task_id] or our_story()
 
     def refuse(self, action: str) -> str | None:
-        """Refuse foreign letters, a second sentence, and what ends, saves or takes back the game.
+        """Refuse foreign letters, a second sentence, and what ends, saves or undoes the game.
 
-        Verbs that its author left in for debugging are refused, too. The empty line, lists, orders
+        Debugging verbs that the author left in are also refused. The empty line, lists, orders
         (``robot, take it``), ``then`` and ``verbose`` are commands.
         """
         clauses = [clause for clause in _CLAUSE.split(action) if clause.strip()]
@@ -99,7 +99,7 @@ class Jericho(TextWorldEnv):
         return next(filter(None, refusals), None)
 
     def is_meta(self, verb: str) -> bool:
-        """True of Inform's debugging verbs, too, where a story has them."""
+        """True also for Inform's debugging verbs, if the story has them."""
         return super().is_meta(verb) or verb in self._parser.debugging_verbs
 
     def goal(self) -> str:

@@ -50,11 +50,11 @@ _ASIDE = re.compile(r"\((?:first |putting |Taken|with the|having )", re.IGNORECA
 _ONE_THING = 4
 """Words of the longest command about one thing: *open iron mill door*."""
 _VERBS_OF_TIME, _SHARE_OF_TIME = 5, 0.067
-"""Verbs, and share of the commands tried, of an effect that is none of theirs."""
+"""Verbs, and share of all tried commands, from which an effect is only the passing of time."""
 _SHARE_OF_NOISE = 0.3
-"""Share of the things whose examination changes a byte that says nothing."""
+"""Share of the examined things above which a byte that they change shows no effect."""
 _SHARE_OF_MARKS = 0.5
-"""Share of the things in which showing changes an attribute that is a mark."""
+"""Share of the shown things above which an attribute that they get is a mark."""
 _MOST_THINGS = 24
 _MOST_NAMES = 80
 """Names examined in one state."""
@@ -68,8 +68,8 @@ class Listing:
     """A search for what may be done in one state.
 
     Names of things come from ``look``, ``inventory``, the last answer, and from what examining
-    these says. Commands are the story's templates filled with them. A command counts if it leaves
-    the objects of the story unlike they were, and unlike waiting leaves them.
+    these says. Commands are the story's templates filled with them. A command counts if it changes
+    the story's objects, and not only as waiting does.
 
     Args:
         trials: The state.
@@ -106,7 +106,7 @@ class Listing:
         return hashlib.sha256(world).hexdigest()
 
     def commands(self) -> tuple[str, ...]:
-        """Return the commands that change the world, of one effect the likeliest wording."""
+        """Return the commands that change the world: the most likely wording for each effect."""
         if self._trials.awaits_key:
             return _QUIET[-1:]
         choice = _CHOICE.search(self._look.text)
@@ -199,11 +199,10 @@ class Listing:
         return []
 
     def _masks(self) -> tuple[Bytes, Bytes]:
-        """Return masks of the objects' bits: those that tell of effects, and of these no marks.
+        """Return masks of the objects' bits that show effects: with marks, and without them.
 
-        Bytes that commands change which leave the objects alone tell nothing; one that examining
-        few things alone changes may be an effect. A mark is an attribute that showing changes in
-        most things, such as *mentioned*.
+        A byte shows no effect if the inventory, waiting, or examining many things changes it. A
+        mark is an attribute, such as *mentioned*, that most things get when they are shown.
         """
         of, region = self._region.of, self._region
         first = of(self._look.memory)
@@ -223,7 +222,7 @@ class Listing:
         return telling, unmarked
 
     def _turns(self, things: Sequence[str], held: Sequence[str]) -> deque[_Turn]:
-        """Return the templates with what to try in them, the likeliest first."""
+        """Return the templates with the names to try in them, the most promising first."""
         ordered = sorted(self._templates, key=_rank)
         if self._vocabulary.knows("all"):
             ordered[:0] = [("drop", "all")] * (len(held) > 1)
@@ -262,8 +261,8 @@ class Listing:
 class _Effects:
     """Commands found so far, by what they change.
 
-    One that implies another, *(first taking the box)*, counts only if it is about one thing. Those
-    that differ only in their marks have one effect, unless marks are all that they change.
+    A command that implies another, *(first taking the box)*, counts only if it names one thing.
+    Effects that differ only in marks are equal, unless a command changes nothing but marks.
     """
 
     def __init__(self, listing: Listing, telling: Bytes, unmarked: Bytes):
@@ -281,9 +280,9 @@ class _Effects:
         return [min(made, key=preference) for made in effects if not self._is_time(made)]
 
     def _is_time(self, made: Sequence[str]) -> bool:
-        """True of the commonest effect by far: a turn passes, unlike ``wait``, which takes several.
+        """True if the effect is only that a turn passes, which ``wait`` hides: it takes several.
 
-        Ways to another place have one effect, too, but no such share of all commands.
+        Most commands have this effect. Moves to one place also share an effect, but are few.
         """
         verbs = {command.partition(" ")[0] for command in made}
         return len(verbs) >= _VERBS_OF_TIME and len(made) > _SHARE_OF_TIME * self._tried
@@ -321,7 +320,7 @@ class _Effects:
 
 
 class _Turn(NamedTuple):
-    """A template, what is left to try in it, and whether it waits when dull."""
+    """A template, the names left to try, and whether it waits while its answers are dull."""
 
     template: tuple[str, ...]
     left: Iterator[tuple[str, ...]]
@@ -338,12 +337,12 @@ class _Turn(NamedTuple):
 
 
 def _rank(line: Sequence[str]) -> tuple[bool, bool, int]:
-    """Return the place of a template: without a thing, common ones, then those about fewer."""
+    """Return the sort key of a template: no things, then common forms, then fewer things."""
     return _things_in(line) > 0, shape_of(line) not in _COMMON, _things_in(line)
 
 
 def _waits(line: Sequence[str]) -> bool:
-    """True of one thing in an uncommon template, or in one for what is carried."""
+    """True if a template has one thing and is uncommon, or is for carried things."""
     return _things_in(line) == 1 and (HELD in line or shape_of(line) not in _COMMON)
 
 

@@ -1,4 +1,4 @@
-"""Foresight of what a template does with things, from what it did with others."""
+"""Predict what a template does with things from what it did with others."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gym_memory.games.jericho.words import is_refused_verb, story_text
 __all__ = ["Outcomes", "Twins"]
 
 _ORDINARY = 2
-"""Outcomes of one kind, after which another one is foreseen."""
+"""Equal outcomes after which the next one is foreseen."""
 _GENERAL = 3
-"""Things refused in the same words in each slot, after which these words are for any thing."""
+"""Things per slot, refused in the same words, after which these words apply to any thing."""
 _MOST_UNREAD = 2
-"""First commands of a template that the parser could not read, after which it is left."""
+"""Unreadable first commands after which a template is abandoned."""
 _DULL = 3
-"""Refusals in the same words, after which a template waits for its next turn."""
+"""Equal refusals in a row after which a template waits for its next turn."""
 _SURE = 6
-"""Equal refusals of one thing each, after which two things are taken to be alike."""
+"""Equal refusals after which two things count as alike."""
 _REPEATED = "\0"
-"""Kind of an effect that was seen before, so that one of the things had no part in it."""
+"""Kind of an effect seen before, in which one of the two things plays no part."""
 _FIRST = re.compile(r"\s*(?:\([^()]*\)\s*)*?\(first ([^()]*)\)", re.IGNORECASE)
 """An action that a story tries before a command, which ends there if it fails."""
 _SENTENCE = re.compile(r"(?:\([^()]*\)\s*)*([^.!?\n]*)")
@@ -46,11 +46,11 @@ class Twins:
         return self._first.get(name, name)
 
     def stand_in(self, name: str) -> str:
-        """Return the thing whose outcomes are this one's, too: itself until that is sure."""
+        """Return the thing that answers like this one; the thing itself until that is certain."""
         return self.first(name) if self._times[name] >= _SURE else name
 
     def compare(self, name: str, *, equal: bool) -> None:
-        """Note whether a thing was refused in the words in which the first one was."""
+        """Note whether a thing was refused in the same words as the first one."""
         self._times[name] += 1
         if not equal:
             self._first[name] = name
@@ -80,7 +80,7 @@ class Outcomes:
         self._last = ""
 
     def foreseen(self, names: Sequence[str]) -> bool:
-        """True if the likes of them were tried, or both had one outcome before, in their slots."""
+        """True if things like them were tried, or both had the same outcome in their slots."""
         likes = tuple(map(self._twins.stand_in, names))
         if likes != tuple(names) and likes in self._answers:
             return True
@@ -92,7 +92,7 @@ class Outcomes:
         return any(min(times, second[kind]) >= self._enough(kind) for kind, times in first.items())
 
     def _enough(self, kind: str) -> int:
-        """Return the outcomes of one kind, of each thing, after which another is foreseen."""
+        """Return the number of equal outcomes per thing after which the next one is foreseen."""
         things = min(len(self._refused[slot, kind]) for slot in (0, 1))
         return 1 if things >= _GENERAL else _ORDINARY
 
@@ -129,7 +129,7 @@ class Outcomes:
                 self._note_untaken(names, text)
 
     def _note_untaken(self, names: Sequence[str], text: str) -> None:
-        """Note the thing that a refused command was to take first, whatever the other one is."""
+        """Note the thing that a refused command tried to take first."""
         aside = _FIRST.match(text)
         if aside is not None:
             said = set(letter_words(aside[1]))

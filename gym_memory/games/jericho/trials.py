@@ -32,7 +32,9 @@ class StateTrials:
     """
 
     def __init__(self, machine: Interpreter, vocabulary: Vocabulary, attempt: Attempt):
-        self._machine, self._vocabulary, self._attempt = machine, vocabulary, attempt
+        self._machine, self._vocabulary = machine, vocabulary
+        self.can = attempt
+        """True unless a command ended an earlier copy."""
         self._begun = machine.save()
         self._ram, self._stack = (part.ctypes.data for part in self._begun[:2])
         self.memory: Bytes = self._begun[0]
@@ -43,7 +45,7 @@ class StateTrials:
 
     def result(self, command: str) -> CommandResult:
         """Return the result of a command; nothing if it must not be typed or breaks the story."""
-        if not self._attempt(command):
+        if not self.can(command):
             return CommandResult("", self.memory, ends=False)
         self._rewind()
         text = self._machine.send(self._vocabulary.spelled(command))
@@ -57,7 +59,8 @@ class StateTrials:
     def _rewind(self) -> None:
         """Return to the state, without the copies that ``FrotzEnv.set_state`` makes of it."""
         if self._machine.halted:
-            return self._machine.load(self._begun)
+            self._machine.load(self._begun)
+            return
         _, _, pc, sp, fp, frames, opcode, chance, narrative = self._begun
         library = self._machine.frotz.frotz_lib
         library.setRng(*chance)
@@ -69,11 +72,6 @@ class StateTrials:
         library.set_opcode(opcode)
         library.setFrameCount(frames)
         library.set_narrative_text(narrative)
-        return None
-
-    def can(self, command: str) -> bool:
-        """True unless a command ended an earlier copy."""
-        return self._attempt(command)
 
     def _ends(self, text: str) -> bool:
         if self._machine.supported:

@@ -145,7 +145,7 @@ def _rank(word: str, prefer: tuple[str, ...]) -> tuple[int, int, str]:
 
 
 def _preferred(words: Iterable[tuple[int, str]], prefer: tuple[str, ...]) -> dict[int, str]:
-    """Return the best of the synonyms of each number, the best of all first."""
+    """Return the best synonym of each number, the best of all first."""
     best: dict[int, str] = {}
     for number, word in sorted(words, key=lambda pair: _rank(pair[1], prefer)):
         best.setdefault(number, word)
@@ -153,9 +153,9 @@ def _preferred(words: Iterable[tuple[int, str]], prefer: tuple[str, ...]) -> dic
 
 
 def _has_fixed_lines(story: bytes) -> bool:
-    """True if the first verbs have grammar tables of lines of eight bytes, one behind the other.
+    """True if the first verbs have consecutive grammar tables with lines of eight bytes.
 
-    So Infocom wrote them, and Inform in its first version.
+    Infocom and the first version of Inform wrote such tables.
     """
     table = _at(story, 0x0E)
     for at in range(table, table + 8, 2):
@@ -257,7 +257,7 @@ def _inform_lines(
 
 
 def _lines(story: bytes, verb: int, words: dict[int, str]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the action and grammar line of a verb, if it holds nothing but words and slots."""
+    """Yield the action and grammar line of a verb, if the line has only words and slots."""
     address = _at(story, _at(story, 0x0E) + 2 * (255 - verb))
     if not 0 < address < len(story) or not 0 < story[address] <= _MOST_LINES:
         return
@@ -282,7 +282,7 @@ def _lines(story: bytes, verb: int, words: dict[int, str]) -> Iterator[tuple[int
 def _fixed_lines(
     story: bytes, verb: int, words: dict[int, str]
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the same from a table of fixed lines; ``words`` are the prepositions by number."""
+    """Yield the same from a table of fixed lines; ``words`` are prepositions by number."""
     address = _at(story, _at(story, 0x0E) + 2 * (255 - verb))
     if not 0 < address < len(story):
         return

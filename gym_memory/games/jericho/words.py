@@ -122,7 +122,7 @@ def names_in_view(text: str, vocabulary: Vocabulary) -> list[str]:
 def fillings(
     line: Sequence[str], things: Sequence[str], held: Sequence[str]
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the names for the slots of a template, the likeliest first.
+    """Yield names for the slots of a template, the most likely first.
 
     Of two things one is of ``held``, the carried ones of ``things``. Pairs come in diagonals, so
     that every thing is soon tried in either slot. Alone, a thing that is not carried may do for
@@ -205,7 +205,7 @@ def names_offered(text: str) -> list[str]:
 
 
 def parts_of(name: str) -> Iterator[str]:
-    """Yield a run of words and its parts, the longest first and of equals the last.
+    """Yield a run of words and its parts, the longest first; ties go to the last.
 
     >>> list(parts_of("old iron key"))
     ['old iron key', 'iron key', 'old iron', 'key', 'iron', 'old']

@@ -292,10 +292,6 @@ def _fill(numbers: list[Area], patches: range, last: Area) -> Area:
     return last
 
 
-def _rooms_first(area: Area) -> tuple[bool, int]:
-    return area < 0, abs(area)
-
-
 class AreaMap:
     """A division of one level into areas.
 
@@ -411,7 +407,9 @@ class AreaMap:
 
     def _areas_around(self, cell: int) -> tuple[Area, ...]:
         beside = [int(self.area[other]) for other in FOUR[cell].tolist() if other < CELLS]
-        return tuple(sorted({area for area in beside if area}, key=_rooms_first))
+        return tuple(
+            sorted({area for area in beside if area}, key=lambda area: (area < 0, abs(area)))
+        )
 
     def area_of(self, cell: int) -> Area:
         """Return the area of a cell; of a door, the player's if adjacent, else the room."""

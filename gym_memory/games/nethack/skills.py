@@ -59,13 +59,14 @@ def explore_level(play: NetHackPlay) -> str:
 
 def _find_closed_door(level: Level, paths: grid.PathMap) -> tuple[int, int] | None:
     """Return the nearest untried closed door and the cell from which to open it."""
-    best: tuple[int, int, int] | None = None
-    for cell, state in level.door_states.items():
-        if state == "closed" and level.door_tries.get(cell, 0) < _MAX_TRIES:
-            for beside in grid.FOUR[cell].tolist():
-                if beside < grid.CELLS and paths.reaches(beside):
-                    best = min(filter(None, (best, (int(paths.steps[beside]), cell, beside))))
-    return (best[1], best[2]) if best is not None else None
+    found = [
+        (int(paths.steps[beside]), cell, beside)
+        for cell, state in level.door_states.items()
+        if state == "closed" and level.door_tries.get(cell, 0) < _MAX_TRIES
+        for beside in grid.FOUR[cell].tolist()
+        if beside < grid.CELLS and paths.reaches(beside)
+    ]
+    return min(found)[1:] if found else None
 
 
 def _push_door(play: NetHackPlay, door: int, beside: int) -> None:
@@ -118,7 +119,7 @@ def search(play: NetHackPlay, turns: int) -> str:
 def targets(play: NetHackPlay, *, whole_level: bool) -> dict[str, int]:
     """Return the possible targets (features, doors, things) by name, with their cells.
 
-    They are in the player's area, or on the whole level. Of equal names, the nearest one counts.
+    They are in the player's area, or on the whole level. Among equal names, the nearest one counts.
     """
     level = play.level
     current = level.current
@@ -365,9 +366,8 @@ def use_here(play: NetHackPlay, verb: str) -> str:
         return (ESCAPE,) if prompt.kind == "key" and "or ?*]" in prompt.text else ()
 
     play.press(USES[verb].key, asks=True)
-    return (
-        "" if _answer_questions(play, answer, agree=True) else f"There is nothing to {verb} here."
-    )
+    agreed = _answer_questions(play, answer, agree=True)
+    return "" if agreed else f"There is nothing to {verb} here."
 
 
 def pick_up(play: NetHackPlay) -> str:

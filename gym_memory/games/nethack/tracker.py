@@ -1,4 +1,4 @@
-"""Track all levels as far as they were seen, and the events since the last report.
+"""Track what was seen of all levels, and the events since the last report.
 
 Both descriptions and the engine facts use this tracker.
 """

@@ -189,13 +189,8 @@ class _HouseDraft(Draft):
     def contents(self, holder: str) -> Iterator[Triple]:
         """Yield the contents of a holder according to the graph."""
         if holder == INVENTORY:
-            for fact in self.graph.incoming(INVENTORY):
-                if fact.relation == "is in":
-                    yield fact
-        else:
-            for fact in self.graph.outgoing(holder):
-                if is_contents(fact.relation):
-                    yield fact
+            return (fact for fact in self.graph.incoming(holder) if fact.relation == "is in")
+        return (fact for fact in self.graph.outgoing(holder) if is_contents(fact.relation))
 
     def holds(self, holder: str, items: Iterable[DescribedThing]) -> None:
         """Add the complete contents of a holder."""

@@ -290,9 +290,7 @@ def plan_cooking(world: Kitchen, recipe: list[RecipeStep], knife: str, book: str
         world.go(room)
         for food in [f for f in missing if f not in world.held and world.room_of(f) == room]:
             aside = None
-            if (
-                world.full and food in to_cut
-            ):  # with the last ingredient: drop things, cut it, and take them again
+            if world.full and food in to_cut:  # drop a thing until the food is cut
                 aside = next(thing for thing in world.held if thing != knife)
                 world.drop(aside)
             elif world.full:

@@ -92,8 +92,8 @@ class EngineState(NamedTuple):
     score: float
     inventory: str | None
     over: bool
-    asked: bool
-    astray: bool
+    is_asking: bool
+    has_diverged: bool
 
 
 _Commands = tuple[str, Any] | None
@@ -420,7 +420,7 @@ class TextWorldEngine:
         self._holdings.become(state.holdings)
         self._board.standing = state.standing
         self._score, self._inventory, self._over = state.score, state.inventory, state.over
-        self._is_asking, self._has_diverged = state.asked, state.astray
+        self._is_asking, self._has_diverged = state.is_asking, state.has_diverged
 
     def close(self) -> None:
         """Free the machines; a later :meth:`start` creates new ones."""

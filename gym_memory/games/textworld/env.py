@@ -198,9 +198,8 @@ class TextWorldEnv(TextEnv):
 
     def is_meta(self, verb: str) -> bool:
         """True if a verb addresses the interpreter and not the world."""
-        return verb[:_COMPARED_LETTERS] in _abbreviated(self.meta_verbs) or verb.startswith(
-            _META_MARKS
-        )
+        is_known = verb[:_COMPARED_LETTERS] in _abbreviated(self.meta_verbs)
+        return is_known or verb.startswith(_META_MARKS)
 
     def _save(self) -> _Native:
         return _Native(self.engine.save(), self.tally)

@@ -151,6 +151,7 @@ def _read(
     names, phrases = _vocabulary(infos, types, kinds)
     quests = tuple(_quest(quest, set(_open_ways(exits))) for quest in data["quests"])
     endless = any(q.repeatable for q in quests)
+    scored = [q for q in data["quests"] if not q.get("optional") or q["reward"] > 0]
     slots = [entity for entity, kind in types.items() if kind == "slot"]
     contents = _contents(facts, types)
     held = len(contents.get("I", ()))
@@ -173,14 +174,10 @@ def _read(
         capacity=len(slots) or _CAPACITY,
         recipe=_recipe(facts, types) if cooking else None,
         quests=quests,
-        max_score=None if endless else sum(_max_reward(q) for q in data["quests"]),
+        max_score=None if endless else sum(int(q["reward"]) for q in scored),
         names=names,
         phrases=phrases,
     )
-
-
-def _max_reward(quest: Mapping[str, Any]) -> int:
-    return int(quest["reward"]) if not quest.get("optional") or quest["reward"] > 0 else 0
 
 
 def _ways(

@@ -247,7 +247,7 @@ class Wording:
         branches: list[tuple[Test, list[Piece]]] = []
         while code != "end if":
             condition = code.partition("if ")[2]
-            test = self._test(condition, entity) if condition else _always
+            test = self._test(condition, entity) if condition else lambda view: True
             branches.append((test, self._sequence(tokens, entity)))
             # a choice without an end extends to the end of the text
             code = tokens.popleft()[0] if tokens else "end if"
@@ -303,10 +303,6 @@ class Wording:
         if entity not in self._infos:
             raise UnknownTextError(entity)
         return entity
-
-
-def _always(view: View) -> bool:
-    return True
 
 
 def _written(pieces: Iterable[Piece], view: View) -> str:

@@ -346,7 +346,8 @@ class _StepDraft(Draft):
                 continue
             for key in keys:
                 turns = Triple(key, "opens", lock)
-                if f"unlock {lock} with {key}" not in self._actions and not self._holds(turns):
+                known = turns in self.mentions or turns in self.graph
+                if not known and f"unlock {lock} with {key}" not in self._actions:
                     self.add(key, "does not open", lock)
 
     def note_empty(self) -> None:
@@ -371,9 +372,6 @@ class _StepDraft(Draft):
             return False
         known = (*self.graph.outgoing(key), *self.mentions)
         return not any(f.subject == key and f.relation == "opens" for f in known)
-
-    def _holds(self, fact: Triple) -> bool:
-        return fact in self.mentions or fact in self.graph
 
     def _inside(self, holder: str) -> list[str]:
         """Return the direct contents of a room or the inventory."""

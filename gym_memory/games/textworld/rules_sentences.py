@@ -141,9 +141,9 @@ def _put(found: re.Match[str]) -> SentenceFacts:
 
 
 def _becomes(found: re.Match[str], state: str = "") -> SentenceFacts:
-    """Read a thing and its state, which is given or the result of the verb."""
+    """Read a thing and its state: the given one, that in the text, or the verb's result."""
     thing = _one(found)
-    state = state or _RESULT_STATES[found["verb"]]
+    state = state or found.groupdict().get("state") or _RESULT_STATES[found["verb"]]
     mention = Mention(Triple(thing.name, "is", state), thing.start, thing.end)
     return SentenceFacts((mention,), topic=thing.name)
 
@@ -225,9 +225,8 @@ _RESULT_RULES: tuple[Rule, ...] = tuple(
         (rf"(?P<where>In|On) {_NOUN} (?:is|are) (?P<items>(?:an?|some|two|\d+)\b.+?)\.?$",
          _answer_holds),
         (r".*\bIt is (?P<state>open|closed|locked)\.?$", _it_is),
-        (rf"{_NOUN} is already (?P<state>sliced|diced|chopped)\.$",
-         lambda m: _becomes(m, m["state"])),
-        (rf"{_NOUN} is (?P<state>closed|locked)\.$", lambda m: _becomes(m, m["state"])),
+        (rf"{_NOUN} is already (?P<state>sliced|diced|chopped)\.$", _becomes),
+        (rf"{_NOUN} is (?P<state>closed|locked)\.$", _becomes),
         (r"You can see inside it\.$", lambda m: _it_is(m, "open")),
         (r"You can't see inside it because", lambda m: _it_is(m, "closed")),
         (r"There is a lock on it\b", lambda m: _it_is(m, "locked")),

@@ -109,15 +109,9 @@ class Catalogue:
         count = len(self.goals)
         test, valid = _TEST_END, _VALID_END
         if count < _MIN_FOR_OFFICIAL_SIZES:
-            test, valid = (
-                max(1, round(count * part / _ALL_GOALS)) for part in (_TEST_END, _VALID_END)
-            )
-        first, last = {
-            "test": (0, test),
-            "valid": (test, test + valid),
-            "train": (test + valid, count),
-        }[name]
-        return range(min(first, count), min(last, count))
+            test, valid = (max(1, round(count * part / _ALL_GOALS)) for part in (test, valid))
+        bounds = {"test": (0, test), "valid": (test, test + valid), "train": (test + valid, count)}
+        return range(count)[slice(*bounds[name])]
 
     @cached_property
     def digest(self) -> str:
@@ -274,8 +268,9 @@ def read_catalogue(
 def _items_file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = sorted(path.glob(f"{_ITEMS}*.json"), key=lambda file: (len(file.name), file.name))
-    return next(itertools.chain(found, [path / f"{_ITEMS}.json"]))
+    found = path.glob(f"{_ITEMS}*.json")
+    default = path / f"{_ITEMS}.json"
+    return min(found, key=lambda file: (len(file.name), file.name), default=default)
 
 
 def _read(path: Path, form: type) -> Any:

@@ -49,7 +49,7 @@ class WebShop(TextEnv):
     The episode ends with a purchase, whose reward in [0, 1] is the score; success is a reward of 1.
     Without a purchase the score is 0. Actions are ``search[words]`` and ``click[text]``. The valid
     actions are the possible clicks; on the search page, they are a few searches made of the
-    request's words, for policies that choose from the list. All other searches are valid, too.
+    request's words, for policies that choose from the list. All other searches are also valid.
 
     Args:
         path: Folder with the official files, or the file ``items_shuffle*.json``; ``$NAME`` and

@@ -76,12 +76,12 @@ class CachedEncoder:
         return np.stack([found[text] for text in texts])
 
     def remember(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Take vectors that another process made, float32 of shape (len(texts), dim)."""
+        """Add vectors from another process, float32 of shape (len(texts), dim)."""
         self._cache.keep(self.id, dict(zip(texts, vectors, strict=True)))
 
 
 def make_encoder(name: str | Encoder) -> CachedEncoder:
-    """Return the cached encoder of a name (see the module), one a process, or around an encoder."""
+    """Return the process's cached encoder of a name (see the module), or wrap an encoder."""
     if isinstance(name, str):
         if not name:
             raise InvalidArgumentError("expected the name of an encoder, got an empty text")

@@ -33,9 +33,9 @@ _BATCH = 32
 class SentenceEncoder:
     """A sentence-transformers model on one CPU thread, from a folder or by a name on this machine.
 
-    The model is loaded for the first text: a process that finds all its vectors in the cache spares
-    the seconds of that. Texts of one length in tokens go in one batch, if its first one has the
-    bits of single texts.
+    The model is loaded at the first text, so a process that finds all its vectors in the cache
+    never loads it. Texts with the same number of tokens share a batch if that does not change the
+    bits of its first vector.
     """
 
     def __init__(self, model: str = DEFAULT_MODEL):
@@ -43,7 +43,7 @@ class SentenceEncoder:
         self._folder = find_model(model)
         self._digest = _digest(self._folder)
         self.id = f"sentence-transformers:{self._digest}"
-        self._batch: dict[int, int] = {}  # length in tokens to texts a batch
+        self._batch: dict[int, int] = {}  # length in tokens to texts per batch
 
     @functools.cached_property
     def _model(self) -> MiniLM | _OtherModel:

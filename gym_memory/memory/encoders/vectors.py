@@ -134,7 +134,7 @@ Near = tuple[NDArray[np.int64], NDArray[np.int32]]
 def _within(
     queries: NDArray[np.uint64], sketches: NDArray[np.uint64], cuts: NDArray[np.int32]
 ) -> list[Near]:
-    """Return for each query the sketches of which at most so many bits differ."""
+    """Return, for each query, the sketches that differ in at most ``cuts`` bits."""
     parts = []
     # New memory for each block would cost a third more.
     space = np.empty(len(queries) * _BLOCK, dtype=np.int32)
@@ -188,8 +188,8 @@ MOST_KEPT = 200_000
 class VectorIndex:
     """Unit vectors of length ``dim`` >= 1 by integer id; adding and removing are O(1) amortised.
 
-    Components are rounded to whole numbers in units of 1/2000: sums of float32 stay exact below
-    2**24, and similarities are bit by bit the same, right to a few 1e-4. Beyond 32,768 rows only
+    Components are rounded to multiples of 1/2000, so sums of float32 stay exact below 2**24, and
+    similarities are bitwise reproducible with errors of a few 1e-4. Beyond 32,768 rows only
     the 3,072 rows with the nearest sketches, ties included, are compared exactly.
 
     >>> index = VectorIndex(2)
@@ -267,11 +267,11 @@ class VectorIndex:
     def search(
         self, queries: Vectors, k: int, threshold: float | None = None
     ) -> list[list[tuple[int, float]]]:
-        """Return the ``k`` best (id, similarity) of each query; of equal ones the lower id.
+        """Return the ``k`` best (id, similarity) of each query; ties go to the lower id.
 
         Args:
             queries: Unit vectors, float32 of shape (q, dim).
-            k: Most rows a query, >= 1.
+            k: Most rows per query, >= 1.
             threshold: Least similarity; None for any.
         """
         if k < 1:

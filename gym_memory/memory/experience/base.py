@@ -104,7 +104,7 @@ class Trial(NamedTuple):
 
     @property
     def success(self) -> bool:
-        """True if the game was won, as far as it says."""
+        """True if the game reports a win."""
         return self.origin.success
 
     def counted(self, item: Item) -> Item:
@@ -112,7 +112,7 @@ class Trial(NamedTuple):
         return item._replace(uses=item.uses + 1, wins=item.wins + self.success)
 
     def draft(self, text: str, key: str = "", kind: str = "", step: int = 0, **more: Any) -> Item:
-        """Build an item of this episode; its key is the goal where none is given."""
+        """Build an item of this episode, with the goal as its default key."""
         return Item(
             text=text,
             key=key or self.task.goal,
@@ -145,7 +145,7 @@ class ExperienceMemory(LessonMemory):
     are_short: ClassVar[bool] = False
     """True if each item is worth its whole text, so that none has to share the budget."""
     leave_one_task_out = False
-    """True to show no item that comes from the very task; set from outside."""
+    """True to hide items of the present task; set from outside."""
     worths: dict[int, float] | None = None
     """Gain of each item in the present episode; set before it where ``exact`` is True."""
 
@@ -189,7 +189,7 @@ class ExperienceMemory(LessonMemory):
         bank.add(draft)
 
     def _worths(self, bank: Bank) -> dict[int, float]:
-        """Rank the items where some must go; the lowest go first, infinite ones never."""
+        """Rank the items for removal: the lowest go first, infinite ones never."""
         return {item.id: item.utility for item in bank.items.values()}
 
     def _tidy(self, bank: Bank, trial: Trial) -> None:
@@ -221,7 +221,7 @@ class ExperienceMemory(LessonMemory):
 
     @property
     def shows_task(self) -> bool:
-        """True if an item that is shown comes from an earlier episode of the very task."""
+        """True if a shown item comes from an earlier episode of the present task."""
         return any(map(self._is_of_task, self._shown()))
 
     def _learn(self, trace: Sequence[Step], outcome: Outcome) -> None:
@@ -246,15 +246,14 @@ class ExperienceMemory(LessonMemory):
             drafts = [draft.by("model") for draft in drafts]
         if self._store is None:
             self._settle(self.bank, trial, drafts)
-        else:
-            self._store.update(
-                self.name, "", _KIND, lambda known: self._settled(known, trial, drafts)
-            )
+            return
 
-    def _settled(self, known: list[Any], trial: Trial, drafts: Sequence[Item]) -> list[Any]:
-        self.bank.load(known)
-        self._settle(self.bank, trial, drafts)
-        return self.bank.payloads()
+        def settle(known: list[Any]) -> list[Any]:
+            self.bank.load(known)
+            self._settle(self.bank, trial, drafts)
+            return self.bank.payloads()
+
+        self._store.update(self.name, "", _KIND, settle)
 
     def _settle(self, bank: Bank, trial: Trial, drafts: Iterable[Item]) -> None:
         new, gate = not trial.origin.run, self.settings.gate
@@ -289,7 +288,7 @@ class ExperienceMemory(LessonMemory):
         return reversed(range(len(self._lessons())))
 
     def _fit(self, cue: Cue, room: int) -> dict[int, str]:
-        """Give every item an equal share of what the better ones leave."""
+        """Give each item an equal share of the room that better ones leave."""
         if self.are_short:
             return super()._fit(cue, room)
         lessons, chosen = self._lessons(), {}
@@ -302,7 +301,7 @@ class ExperienceMemory(LessonMemory):
         return chosen
 
     def ids(self, lessons: Sequence[str]) -> list[int]:
-        """Return the ids of the items that shown lessons are of; 0 where one is of none."""
+        """Return the ids of the items that lessons show; 0 for a lesson of no item."""
         shown = [item.id for item in self._shown()]
         numbers = [lesson.partition(".")[0] for lesson in lessons]
         places = [int(number) if number.isdecimal() else 0 for number in numbers]

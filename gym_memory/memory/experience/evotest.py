@@ -143,9 +143,9 @@ def _vocabulary(text: str) -> frozenset[str]:
 
 
 def loops_in(trace: Sequence[Step]) -> list[tuple[str, ...]]:
-    """Return the last ten actions of each loop, that is without gain or ``a, b, a, b`` to the end.
+    """Return the last ten actions of each loop: without gain, or alternating ``a, b, a, b``.
 
-    A loop is noticed from the twelfth step on, then not before ten further steps.
+    The first loop is noticed at step 12 or later, each next one at least ten steps later.
     """
     loops, steps, seen = [], [step for step in trace if step.action], 0
     for end in range(_LEAST_STEPS, len(steps) + 1):
@@ -160,7 +160,7 @@ def loops_in(trace: Sequence[Step]) -> list[tuple[str, ...]]:
 
 
 def choose_parent(nodes: Sequence[Item], explore: float, factor: float) -> Item:
-    """Return the guidance to make a child of, of equals the older.
+    """Return the guidance to extend; ties go to the older.
 
     Each is a node with its score as ``utility`` and its depth as ``key``; the first of ``more`` is
     the id of its parent.

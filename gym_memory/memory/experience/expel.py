@@ -53,7 +53,7 @@ class ExpeL(ExperienceMemory):
 
     Differences from the paper: rules are mined by default. A candidate is an action, without
     numbers, that the success has and the failure lacks, or that all of a chunk have. A success
-    that has it agrees, a failure that has it removes. Retries are up to the protocol ``trials``.
+    that has it agrees, a failure that has it removes. Retries are left to the protocol ``trials``.
     """
 
     name: ClassVar[str] = "expel"
@@ -133,7 +133,7 @@ class ExpeL(ExperienceMemory):
             bank.remove(held[place].id)
 
     def _held(self, bank: Bank) -> list[Item]:
-        """Return the items of the rules, highest counter first, of equals the older."""
+        """Return the items of the rules, highest counter first; ties go to the older."""
         return sorted(bank.of_kind(_RULE), key=lambda item: -item.utility)
 
     def _rules(self, bank: Bank) -> list[ExpelRule]:

@@ -93,7 +93,7 @@ class Fusion(Memory):
             part.observe(step)
 
     def write(self, operation: str) -> OperationResult | None:
-        """Hand an operation to the first part that takes it."""
+        """Pass an operation to the first part that takes it."""
         return next((w for part in self._parts if (w := part.write(operation))), None)
 
     def end(self, outcome: Outcome) -> None:

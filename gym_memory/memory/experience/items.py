@@ -68,7 +68,7 @@ class Item(NamedTuple):
     origins: tuple[Origin, ...] = ()
 
     def by(self, author: str) -> Item:
-        """Return an item with its author; in one of a bank, origins of earlier episodes stay."""
+        """Return the item with an author; a bank's item keeps its origins from earlier episodes."""
         return self._replace(
             origins=tuple(
                 o if self.id and o.run else o._replace(author=author) for o in self.origins
@@ -138,9 +138,9 @@ class Bank:
         del self.items[id]
 
     def merge(self, kept: Item, other: Item) -> Item:
-        """Put ``kept``, a changed item of the bank, with the origins of ``other`` as well.
+        """Store a changed item of the bank with the origins of ``other`` added.
 
-        An ``other`` of the bank is removed.
+        If ``other`` is in the bank, it is removed.
         """
         if self.items.pop(other.id, None) is None:
             run = self.episode
@@ -156,7 +156,7 @@ class Bank:
         least: float = -1.0,
         where: Callable[[Item], bool] | None = None,
     ) -> list[ScoredItem]:
-        """Return the ``k`` items with the most similar keys, best first, of equals the older.
+        """Return the ``k`` items with the most similar keys, best first; ties go to the older.
 
         Args:
             text: The query.
@@ -231,7 +231,7 @@ def actions_of(trace: Sequence[Step]) -> tuple[str, ...]:
 
 
 def script(actions: Iterable[str]) -> list[str]:
-    """Return actions without numbers of objects; what then repeats directly is cut.
+    """Return actions without numbers of objects, and without the repetitions that this causes.
 
     >>> script(["go to shelf 1", "go to shelf 2", "go north", "go north"])
     ['go to shelf', 'go north', 'go north']
@@ -245,7 +245,7 @@ def script(actions: Iterable[str]) -> list[str]:
 
 
 def effective_actions(trace: Sequence[Step], acts: Sequence[TrialAction]) -> list[str]:
-    """Return the actions of a trial with an effect: a change, or an answer that no other had."""
+    """Return the actions of a trial that changed something or had a unique answer."""
     answers = Counter(step.text for step in trace)
     texts = [step.text for step in trace[-len(acts) :]] if acts else []
     return [
@@ -259,7 +259,7 @@ def write_lesson(trace: Sequence[Step], outcome: Outcome, task: Task, other: Seq
     """Write the script of a success, or the last actions and refusals of a failure.
 
     With ``other``, the actions of an attempt at the same task with the opposite outcome, it begins
-    with the first action where the two part.
+    with the first action that differs.
     """
     acts = read_acts(trace, task)
     own = [act.action for act in acts]
@@ -299,9 +299,9 @@ def listed(actions: Iterable[str]) -> str:
 
 
 def _on_things_of(goal: str, acts: Sequence[TrialAction], steps: Sequence[Step]) -> list[int]:
-    """Return the acts on a thing of the goal that changed something or had an answer of their own.
+    """Return the acts on a thing of the goal that changed something or had a unique answer.
 
-    Heating a thing changes neither place nor inventory, and no points may rest on it.
+    Heating a thing, for example, changes neither place nor inventory, and may gain no points.
     """
     words, answers = set(goal.lower().split()), Counter(step.text for step in steps)
     return [

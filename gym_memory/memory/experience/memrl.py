@@ -68,7 +68,7 @@ class MemRL(ExperienceMemory):
         return [item for _, item in self.ranked(found)][: chosen.k]
 
     def ranked(self, found: Sequence[ScoredItem]) -> list[tuple[float, Item]]:
-        """Return phase B: candidates with their scores, best first, of equals the nearer."""
+        """Return phase B: candidates with their scores, best first; ties go to the nearer."""
         values = [candidate.item.utility for candidate in found]
         spread = statistics.pstdev(values) if len(values) > 1 else 0.0
         scored = []

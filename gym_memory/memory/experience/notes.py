@@ -21,9 +21,9 @@ _MOST_NAMED = 20
 class PolicyNotes(Memory):
     """A memory of the policy's own numbered notes, within a budget.
 
-    The policy sends an operation in the place of an action: ``note: TEXT`` inserts,
+    The policy sends an operation instead of an action: ``note: TEXT`` inserts,
     ``note N: TEXT`` replaces, ``forget: N`` deletes, ``find: WORDS`` shows the notes that hold all
-    the words. Where the notes are full, the oldest go: AgentOdyssey's MEM1 (arXiv 2506.15841)
+    the words. If the notes are full, the oldest go: AgentOdyssey's MEM1 (arXiv 2506.15841)
     keeps the tail of its state.
     """
 

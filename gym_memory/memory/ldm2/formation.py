@@ -179,8 +179,8 @@ _RECORD = ("ldm2", "library", "addition")
 class TupleBank:
     """A library of tuples, and the roles that make and search it.
 
-    ``batch_size`` is B, trajectories a batch memory; learning ends at ``capacity`` tuples. Without
-    a ``model`` rules play the roles; without a ``store`` this process keeps what is formed.
+    ``batch_size`` is B, trajectories per batch memory; learning ends at ``capacity`` tuples.
+    Without a ``model``, rules play the roles; without a ``store``, this process keeps the tuples.
     """
 
     def __init__(

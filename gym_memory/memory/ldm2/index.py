@@ -106,7 +106,7 @@ class NearestType:
         self.encoder = encoder
 
     def __call__(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
-        """Return one key of ``types``; of equally near ones the first."""
+        """Return one key of ``types``; ties go to the first."""
         vector = self.encoder.encode([text])[0]
         names = list(types)
         near = [(self.encoder.encode(list(types[n])) @ vector).mean() for n in names]
@@ -229,10 +229,10 @@ class _Goals(NamedTuple):
 
 
 class Library:
-    """All batch memories, indexed; of tuples that say the same the first is kept.
+    """All batch memories, indexed; of equal tuples the first is kept.
 
-    Immutable: adding gives a new one that shares what stayed the same. It keeps one vector of
-    ``4 * encoder.dim`` bytes a tuple, and ``additions`` in order, from which it is rebuilt.
+    It is immutable: adding returns a new library that shares the unchanged parts. It keeps one
+    vector of ``4 * encoder.dim`` bytes per tuple, and the ``additions`` that rebuild it, in order.
     """
 
     def __init__(self, encoder: Encoder):

@@ -54,7 +54,7 @@ class LDM2(Memory):
     Args:
         store: Source of tuples: a recorded file or a folder of ``*.jsonl.gz``, formed when the
             memory is made; or a store (file or URL) that keeps them; empty: neither.
-        batch_size: Trajectories a batch memory, B >= 1; the paper has 100 in shopping and 50 in
+        batch_size: Trajectories per batch memory, B >= 1; the paper has 100 in shopping and 50 in
             households.
         examples: Tuples to show at most, >= 1.
         batch: The one batch memory to use; ``each`` for the next one with every episode of the

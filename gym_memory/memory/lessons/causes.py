@@ -129,7 +129,7 @@ def read_trial(trace: Sequence[Step], task: Task) -> tuple[list[TrialAction], Te
 
 
 def needed_acts(acts: Sequence[TrialAction]) -> list[Need]:
-    """Return the acts that the points of a trial rest on, in order: a backward slice.
+    """Return the acts that the points of a trial depend on, in order: a backward slice.
 
     A rewarded act is needed. So is the act after which a needed act first was valid in its place,
     the latest change of each thing it names, and the shortest known ways between their places.
@@ -205,7 +205,7 @@ def _roads(acts: Sequence[TrialAction]) -> Ways:
 def plan_of(acts: Sequence[TrialAction], also: Iterable[int] = ()) -> list[str]:
     """Return the actions to repeat, moves included: the shortest trial with the same points.
 
-    ``also`` are numbers of acts to repeat although no points rest on them.
+    ``also`` has numbers of acts to repeat although no points depend on them.
     """
     numbers = {item.act.number for item in needed_acts(acts)}.union(also)
     kept = [acts[number] for number in sorted(numbers) if not acts[number].moved]
@@ -223,8 +223,8 @@ def plan_of(acts: Sequence[TrialAction], also: Iterable[int] = ()) -> list[str]:
 def idle_actions(acts: Sequence[TrialAction], needed: Sequence[Need]) -> dict[str, int]:
     """Return actions that changed nothing or were undone, with their number, in order.
 
-    Undone is a stretch without points that ends with place, inventory and valid actions as they
-    were. Moves, news, what was needed and trials without points do not count.
+    A stretch without points is undone if it ends with the same place, inventory and valid actions.
+    Moves, news, needed acts and trials without points do not count.
     """
     useful = {item.act.action for item in needed}
     useful.update(act.action for act in acts if act.news or act.moved)
@@ -334,7 +334,7 @@ def _not_taken(
 
 
 def _split(act: TrialAction) -> tuple[str, str]:
-    """Return the words of a move before its direction or aim, and that."""
+    """Split a move into its first words and its direction or aim."""
     for end in (act.action.rpartition(" ")[2], act.to):
         if end and act.action.endswith(f" {end}") and (end in OPPOSITE or end == act.to):
             return act.action[: -len(end)], end
@@ -342,7 +342,7 @@ def _split(act: TrialAction) -> tuple[str, str]:
 
 
 def _holders(graph: TemporalGraph) -> dict[str, str]:
-    """Return things with their first holder; nothing is found where it was put later."""
+    """Return things with their first holder, which is where the next trial finds them."""
     held: dict[str, str] = {}
     for _, fact, *_ in graph.events:
         if is_contents(fact.relation):

@@ -209,7 +209,7 @@ def _attempt(t: int, action: str, times: int, text: str) -> Attempt:
 
 
 def fit_attempts(attempts: Sequence[Attempt], left: int) -> tuple[str, frozenset[str]]:
-    """Render the latest attempts in ``left`` characters; return what they show whole, too."""
+    """Render the latest attempts in ``left`` characters; also return the texts shown whole."""
     count = 0
     for attempt in attempts:
         left -= len(attempt.text) + bool(count)

@@ -139,36 +139,29 @@ class StructuralIndex(Follower[Event]):
         if card is None:
             own: list[Triple] = []
             quoted: list[Triple] = []
-            held = []
             for fact in self.graph.outgoing(entity):
                 if self.is_quoted(fact):
                     quoted.append(fact)
                 elif _kind_of(fact[1]) in (_STATE, _LOCATION, _KNOWLEDGE):
                     own.append(fact)
-            for fact in self.graph.incoming(entity):
-                if fact[1] in LOCATIONS and fact[0] != PLAYER:
-                    held.append(fact[0])
-            card = self.cards[entity] = _EntityCard(
-                fact_block(own), fact_block(quoted), tuple(held)
-            )
+            into = self.graph.incoming(entity)
+            held = tuple([fact[0] for fact in into if fact[1] in LOCATIONS and fact[0] != PLAYER])
+            card = self.cards[entity] = _EntityCard(fact_block(own), fact_block(quoted), held)
         return card
 
     def place(self, name: str) -> _Place:
         """Return the card of a place on the map."""
         place = self._places.get(name)
         if place is None:
-            ways: dict[str, Triple] = {}
-            for fact in self.graph.incoming(name):
-                direction = direction_of(fact[1])
-                if direction is not None:
-                    ways[direction] = fact
-            exits, doors = [], []
-            for fact in self.graph.outgoing(name):
-                kind = _KINDS.get(fact[1])
-                if kind == _EXIT:
-                    exits.append(fact)
-                elif kind == _DOOR:
-                    doors.append(fact)
+            ways = {
+                direction: fact
+                for fact in self.graph.incoming(name)
+                if (direction := direction_of(fact[1])) is not None
+            }
+            out = self.graph.outgoing(name)
+            exits, doors = (
+                [fact for fact in out if _KINDS.get(fact[1]) == kind] for kind in (_EXIT, _DOOR)
+            )
             unexplored = [Triple(name, UNEXPLORED, e[2]) for e in exits if e[2] not in ways]
             place = self._places[name] = _Place(
                 ways, fact_block(unexplored), fact_block(exits), fact_block(doors)
@@ -223,7 +216,7 @@ class StructuralIndex(Follower[Event]):
 
 
 class NearbyPlaces:
-    """Known places around one, nearest first, searched only as far as a caller reads."""
+    """Known places around one, nearest first, searched lazily."""
 
     __slots__ = ("_index", "_order", "_places", "_search", "_ways")
 

@@ -134,7 +134,7 @@ class Notes:
         return (read + places + earlier).rstrip("\n")
 
     def _worth_writing(self, facts: Iterable[Triple]) -> Iterator[Triple]:
-        """Yield facts but exits that were taken and the second direction of a way."""
+        """Yield all facts except explored exits and the second direction of a way."""
         for fact in facts:
             direction = direction_of(fact.relation)
             if fact.relation == EXIT and fact.object in ways_out(self.graph, fact.subject):

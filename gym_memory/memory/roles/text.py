@@ -219,6 +219,6 @@ def read_number(text: str, low: int, high: int) -> int:
 
 
 def triples_json(triples: Iterable[Triple]) -> str:
-    """Return facts as a JSON list of lists, one a line."""
+    """Return facts as a JSON list of lists, one per line."""
     rows = [json.dumps(list(triple), ensure_ascii=False) for triple in triples]
     return "[\n" + ",\n".join(rows) + "\n]" if rows else "[]"

@@ -158,7 +158,7 @@ class FactStore:
         env: str | None = None,
         task: str | None = None,
     ) -> list[ScoredFact]:
-        """Return the ``k`` live facts most similar to a text; of equals, the older first.
+        """Return the ``k`` live facts most similar to a text; ties go to the older.
 
         The search is exact, except over several partitions of an indexed server. ``encoder``,
         ``env`` and ``task`` select the partitions.

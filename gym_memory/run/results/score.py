@@ -470,12 +470,10 @@ def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[Any]]]:
             *([f"{row.budget:,}"] if swept else []),
             *(str(row.n), str(row.n_failed)),
             *(format_score(row), format_interval(row.score_ci), format_number(row.success, ".2f")),
-            *(
-                format_number(row.steps, ".1f"),
-                *(format_number(row.fallbacks, ".0%") for _ in unguided),
-            ),
-            format_number(row.memory_ms, ".3f"),
-            *(format_number(row.tokens, ".0f"), format_cost(row.cost_usd)),
+            format_number(row.steps, ".1f"),
+            *(format_number(row.fallbacks, ".0%") for _ in unguided),
+            *(format_number(row.memory_ms, ".3f"), format_number(row.tokens, ".0f")),
+            format_cost(row.cost_usd),
         ]
         for row in rows
     ]
