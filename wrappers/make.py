@@ -18,7 +18,6 @@ from gym_memory.wrappers.memory import DEFAULT_BUDGET, DEFAULT_MEMORY, MemoryObs
 
 __all__ = ["make_env", "wrap"]
 
-
 _OWN = ("memory", "budget", "recall", "navigate", "isolate")
 
 

@@ -34,7 +34,6 @@ DEFAULT_BUDGET = 1000
 
 Obs = dict[str, Any]
 
-
 _WRAP = (
     "wrap a text environment; one that was not written for gym-memory is made by "
     "gym_memory.wrap(env), on the command line by Foreign?entry=MODULE:FUNCTION"

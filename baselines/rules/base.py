@@ -20,7 +20,6 @@ from gym_memory.graph.schema import DIRECTIONS, OPPOSITE, PLAYER
 __all__ = ["AdvisedPolicy", "Advisor", "RulePolicy", "explore", "follow", "go_to", "open_here"]
 __all__ += ["seek_new", "shows_only", "step_towards", "try_any", "try_new"]
 
-
 _WANDERING = Aim("wander", Kind.WANDER)
 _PROMISING, _USUAL, _IDLE, _RISKY = range(4)
 """Ranks of verbs; lower ranks are tried first."""
@@ -39,7 +38,6 @@ _VERB_RANKS = {
 """Ranks of the first words of actions; all others are usual."""
 _RANKS_LOST_PER_TRY = 2
 """Ranks that an action loses by each earlier try."""
-
 
 _DARK = re.compile(r"\b(?:pitch[- ](?:black|dark)|too dark to see)\b", re.IGNORECASE)
 _MOST_REPETITIONS = 3

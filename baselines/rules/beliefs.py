@@ -48,7 +48,6 @@ from gym_memory.memory.reading import TranscriptStep, split_entries
 
 __all__ = ["Beliefs", "Transcript", "canonical"]
 
-
 _TAKING = re.compile(r"(?:pick up|get|grab) (?!in\b|on\b|out\b|off\b|up\b)(?=\w)")
 _LOOKS = frozenset(("look around", "l"))
 _INSERTING = re.compile(r"(?:put|place|insert) (?P<thing>.+) (?:in|into|inside) (?P<holder>.+)")

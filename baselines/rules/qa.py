@@ -207,9 +207,8 @@ def answer_to(question: str, evidence: Sequence[Evidence]) -> str:
                 )
                 score = shared + weights.of(near)
                 score += _type_score(question, text, sentence[:start], evidence)
-                score -= bridges.get(
-                    _normalized(text), 0.0
-                )  # a passage that the question describes is seldom its answer
+                # a passage that the question describes is seldom its answer
+                score -= bridges.get(_normalized(text), 0.0)
                 totals[text] = max(totals.get(text, 0.0), score)
     return max(totals, key=lambda text: totals[text]) if totals else "unknown"
 

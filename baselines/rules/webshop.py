@@ -286,9 +286,9 @@ class Shopper(RulePolicy):
 
     def _go_to_best(self, shelf: Shelf) -> Choice:
         best = shelf.best()
-        return (
-            self._go_to(shelf, best) if best else ("click[back to search]", ClickAim("start over"))
-        )
+        if best is None:
+            return ("click[back to search]", ClickAim("start over"))
+        return self._go_to(shelf, best)
 
     def _go_to(self, shelf: Shelf, product: Candidate) -> Choice:
         """Return the next click towards the page of a product to buy."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["paper", "print_records", "transfer"]
 
-
 _NO_BREAK = "\u00a0"
 """Space inside a name, which is no sentence that wraps."""
 

@@ -15,7 +15,6 @@ __all__ += ["MissingDependencyError", "ModelDownError"]
 __all__ += ["ModelError", "ModelSetupError", "ResultsError", "StoreError", "UnknownNameError"]
 __all__ += ["UntrustedError", "defined_at", "other_format"]
 
-
 _MOST_NAMES = 60
 """Most names that a message lists."""
 

@@ -26,7 +26,6 @@ from gym_memory.core.settings import check_known, check_utf8
 __all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "callables", "first_sentence", "import_plugin"]
 __all__ += ["sources", "specs"]
 
-
 PLUGINS: dict[str, ModuleType] = {}
 """Modules by the name or path from the user."""
 _PANEL = "panel:"

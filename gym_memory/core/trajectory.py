@@ -29,7 +29,6 @@ _LONGEST_LINE = 1 << 26
 _SHOWN = 200
 """Steps that a notebook shows."""
 
-
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("episode", "t"), int),
     **dict.fromkeys(("task_id", "task", "dialect", "action", "text", "inventory"), str),

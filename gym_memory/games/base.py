@@ -1,7 +1,7 @@
 """Base class of raw text environments, with Gymnasium's contract, and their registry.
 
-A backend sets ``_ids`` and implements four hooks (``_open _send _list_valid_actions _close``). If
-its engine supports it, also ``_save`` and ``_load``, which are faster than replaying the actions.
+A backend sets ``_ids`` and implements four hooks (``_open _send _list_valid_actions _close``), and,
+if its engine supports it, ``_save`` and ``_load``, which are faster than replaying the actions.
 """
 
 from __future__ import annotations
@@ -29,11 +29,9 @@ from gym_memory.games.spaces import FreeText, raw_observation_space
 __all__ = ["ENVIRONMENTS", "NAMESPACE", "Feedback", "Snapshot", "TextEnv", "env_id"]
 __all__ += ["register_envs"]
 
-
 _REFUSED_LONG = "That command is too long to be understood."
 _REFUSED_EMPTY = "Nothing was said, so nothing happens."
 _REFUSED_LINES = "Only one command on one line can be understood."
-
 
 _opening = threading.RLock()
 """Lock for opening games, as readers of engines are not thread-safe; environments may nest."""
@@ -122,7 +120,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     """Memory, in GiB, that a process of this environment requests from a cluster."""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     _ids: Sequence[str]
-    """Return the task ids of the split, in a fixed order."""
+    """Task ids of the split, in a fixed order."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Record the arguments, from which copies are made."""
@@ -165,10 +163,6 @@ class TextEnv(gym.Env[dict[str, Any], str]):
 
     # ------------------------------------------------------------ hooks for backends
 
-    def _task_ids(self) -> Sequence[str]:
-        """Return the task ids of the split, in a fixed order."""
-        return self._ids
-
     @abstractmethod
     def _open(self, task_id: str) -> Feedback:
         """Start a task from its beginning and return its first feedback."""
@@ -208,7 +202,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
     @property
     def task_ids(self) -> Sequence[str]:
         """Return ids for ``options={"task_id": ...}``; ``reset(seed=s)`` plays ``ids[s % n]``."""
-        return self._task_ids()
+        return self._ids
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -236,7 +230,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         for key in options:
             if key != "task_id":
                 raise UnknownNameError("reset option", str(key), ["task_id"])
-        ids = self._task_ids()
+        ids = self._ids
         if "task_id" in options:
             task_id = options["task_id"]
             if task_id not in ids:

@@ -21,7 +21,6 @@ from gym_memory.core.errors import InvalidArgumentError
 __all__ = ["RAW_KEYS", "FreeSequence", "FreeText", "check_keys", "memory_observation_space"]
 __all__ += ["raw_observation_space", "triple_space"]
 
-
 _SHARED_BYTES = 1 << 18
 """Size, in bytes, of a text or a sequence in shared memory, per environment."""
 _SAMPLE_ALPHABET = "abcdefghijklmnopqrstuvwxyz "

@@ -9,6 +9,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -518,8 +519,7 @@ def _price(
     table = os.environ.get("GYM_MEMORY_PRICES", "")
     if table and not table.lstrip().startswith("{"):
         try:
-            with open(table, encoding="utf-8") as file:
-                table = file.read()
+            table = Path(table).read_text("utf-8")
         except OSError as error:
             raise InvalidArgumentError(f"cannot read GYM_MEMORY_PRICES: {error}") from error
     return read_prices(table).get(name) if table else None

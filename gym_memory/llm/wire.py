@@ -35,16 +35,10 @@ _DEEPEST_COUNT = 4
 _MOST_LINES = 1000
 """Most lines of an event of a stream."""
 
-
-_CUT: tuple[str, ...] = (
-    "length",
-    "max_tokens",
-    "max_output_tokens",
-    "model_length",
-    "limit",
-    "token_limit",
+_CUT = (
+    *("length", "max_tokens", "max_output_tokens", "model_length", "limit", "token_limit"),
+    *("max_length", "incomplete"),
 )
-_CUT += ("max_length", "incomplete")
 """Finish reasons that mean the limit of the answer."""
 
 
@@ -110,7 +104,7 @@ def read_events(body: str) -> Any:
         if event.get("error") or not isinstance(event.get("choices", []), list):
             return event
         whole |= {name: value for name, value in event.items() if name in ("usage", "model")}
-        for choice in event.get("choices") or [] if isinstance(event, Mapping) else []:
+        for choice in event.get("choices") or []:
             if not isinstance(choice, Mapping) or choice.get("index"):
                 continue
             if choice.get("error"):

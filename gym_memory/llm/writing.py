@@ -26,7 +26,6 @@ _ENDS_STRING = '"\\' + _CONTROL
 
 Trie = dict[int, Any]
 
-
 BLOCK = 64
 """Tokens of the first piece of a prompt; each later piece doubles the length."""
 

@@ -44,7 +44,6 @@ from gym_memory.memory.reading import quoted
 __all__ = ["CHARS_PER_TOKEN", "MEMORIES", "Lifetime", "Memory", "SharedSettings", "check_budget"]
 __all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens", "unbounded_recall"]
 
-
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
 """Lifetime of a layer of memory.
 

@@ -27,7 +27,6 @@ from gym_memory.memory.base import (
 __all__ = ["AddSearch", "AsAddSearch", "AsInjectUpdate", "Client", "External", "InjectUpdate"]
 __all__ += ["Injector"]
 
-
 _QUERY_CHARS = 2000
 _WORTH_SHOWING = 40
 

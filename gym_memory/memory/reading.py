@@ -48,7 +48,6 @@ __all__ += ["logged_action", "quoted", "read_account", "read_head", "read_item",
 __all__ += ["read_operation", "render_episode", "render_facts", "sections", "split_entries"]
 __all__ += ["without_empty_lines", "without_numbers"]
 
-
 _OBJECT_NUMBER = re.compile(r"(?<=[^\W\d]) \d+\b")
 ACTIONS, PLACES, GOALS, READ = "Completed actions", "Places", "Active goals", "Read"
 """Headings that the prompt ``belief`` asks the model for."""

@@ -19,9 +19,7 @@ from gym_memory.run.config import SINGLE_EPISODE, RunConfig
 
 __all__ = ["SETUPS", "trained_on", "transfer"]
 
-
 _EPISODES = 10
-
 
 SETUPS = {
     "adapt": (False, True),

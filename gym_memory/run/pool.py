@@ -139,7 +139,7 @@ class _Worker:
         self.slot, self.lanes = slot, settings.lanes
         self.plays: dict[Job, _Play] = {}
         self.ready = False
-        self._idle_deadline = time.monotonic() + START_SECONDS
+        self.idle_deadline = time.monotonic() + START_SECONDS
         self._log = place.log
         self._log_start = self._log_size()
         context = multiprocessing.get_context("spawn")
@@ -153,12 +153,8 @@ class _Worker:
     @property
     def deadline(self) -> float:
         if not self.ready or not self.plays:
-            return self._idle_deadline
+            return self.idle_deadline
         return min(play.deadline for play in self.plays.values())
-
-    def wait_until(self, deadline: float) -> None:
-        """Set the time by which an idle worker must answer."""
-        self._idle_deadline = deadline
 
     def has_room(self, *, alone: bool) -> bool:
         """True if the worker can take one more job, or one that must run alone."""
@@ -371,7 +367,7 @@ class WorkerPool:
             worker = self._workers[0]
             with contextlib.suppress(OSError):  # the worker is dead, which the next receive notices
                 worker.connection.send(config)
-            worker.wait_until(time.monotonic() + max(self._in_time.episode, START_SECONDS))
+            worker.idle_deadline = time.monotonic() + max(self._in_time.episode, START_SECONDS)
             while message := self._receive(worker):
                 if message[0] == "checked":
                     self._failed_starts = 0

@@ -24,13 +24,11 @@ __all__ = ["PROTOCOLS", "BestOf", "EpisodePlayer", "Interactions", "JobScore", "
 __all__ += ["Kept", "Protocol", "RestartBudget", "SingleEpisode", "Tales", "TestTimeLearning"]
 __all__ += ["Terms", "Trials", "make_protocol"]
 
-
 Play = Callable[..., EpisodeResult]
 """``play(limit=None, returns=False)``: one more episode of the same task and memory.
 
 The arguments are those of :func:`.rollout`.
 """
-
 
 PROTOCOLS = Registry("protocol", "gym_memory.protocols", components.PROTOCOLS)
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Key", "Kind", "Lens", "Replays", "Worth", "credit_exactly"]
 __all__ += ["has_experience", "memory_holder", "without"]
 
-
 Kind = Literal["fact", "episode", "lesson"]
 KINDS: tuple[Kind, ...] = ("fact", "episode", "lesson")
 

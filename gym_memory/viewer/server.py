@@ -55,7 +55,6 @@ from gym_memory.viewer.story import Story
 __all__ = ["BODY_SECONDS", "LOOPBACK", "POLICY", "RUNS", "Guard", "RecordingShelf", "Site"]
 __all__ += ["make_app", "run_rows", "runs_body", "serve", "serve_programs"]
 
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "

@@ -22,7 +22,6 @@ from gym_memory.wrappers.memory import DEFAULT_MEMORY
 
 __all__ = ["KINDS", "SILENCE", "ExamAnswer", "ExamConfig", "answer_questions", "ask", "examine"]
 
-
 KINDS: dict[str, type[ExamQuestion]] = {
     kind.kind: kind
     for kind in (

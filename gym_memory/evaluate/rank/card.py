@@ -174,10 +174,10 @@ def _answers(cell: SuiteCell) -> list[tuple[str, tuple[int, ...]]]:
     return sorted(mark for mark in cell.marks.items() if mark[0].startswith("right "))
 
 
-def ranks(areas: Mapping[str, Games], level: float = LEVEL) -> dict[str, Rank]:
+def ranks(areas: Mapping[str, Games]) -> dict[str, Rank]:
     """Return the rank of each memory by the gaps between areas, which share their games."""
     found: dict[str, list[int]] = {memory: [1, len(areas)] for memory in areas}
-    corrected = 1 - (1 - level) / max(len(areas) - 1, 1)
+    corrected = 1 - (1 - LEVEL) / max(len(areas) - 1, 1)
     names = list(areas)
     for i, one in enumerate(names):
         for other in names[i + 1 :]:

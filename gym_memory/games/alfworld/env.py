@@ -33,7 +33,6 @@ from gym_memory.games.base import Feedback, TextEnv
 
 __all__ = ["GENERATED", "ALFWorld", "find_source"]
 
-
 GENERATED = "generated"
 """Value of ``path`` for generated households."""
 _FILE = "game.tw-pddl"

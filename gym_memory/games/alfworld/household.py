@@ -101,11 +101,12 @@ def make_household(kind: str, split: str, number: int) -> dict[str, object]:
     for _ in range(_ATTEMPTS):
         name = rng.choice(_rooms_for(kind))
         floor = _floors(name)[rng.choice(_FLOORS[split])]
-        task, plan = _furnish(kind, _ROOMS[name], floor, rng)
-        if task is not None:
+        furnished = _furnish(kind, _ROOMS[name], floor, rng)
+        if furnished is not None:
             break
     else:
         raise BackendError(f"no household found for {kind} {split} {number}")
+    task, plan = furnished
     goal = rng.choice(_GOALS[kind]).format(o=task.thing.lower(), r=task.target.lower())
     return {
         "pddl_domain": domain,
@@ -158,7 +159,7 @@ def _floors(name: str) -> tuple[Mapping[str, int], ...]:
 
 def _furnish(
     kind: str, room: _Room, counts: Mapping[str, int], rng: random.Random
-) -> tuple[_DrawnTask | None, _HouseholdPlan]:
+) -> tuple[_DrawnTask, _HouseholdPlan] | None:
     """Return a furnished room with an unfinished task; None if none was found."""
     furniture = [kind for kind, n in counts.items() for _ in range(n)]
     kinds = dict(zip(_ids(furniture, "_bar__plus_00_dot_00"), furniture, strict=True))
@@ -168,7 +169,7 @@ def _furnish(
     names = dict(zip(_ids(things, "_bar__plus_01_dot_00"), things, strict=True))
     task = _choose_task(kind, room, things, furniture, rng)
     if task is None:
-        return None, _HouseholdPlan({}, {})
+        return None
     where = {}
     for thing, its in names.items():
         places = room.lamp[1] if room.lamp and its == room.lamp[0] else _THINGS[its].places
@@ -176,7 +177,7 @@ def _furnish(
         if its == task.thing and not task.use:  # else the task might already be done
             open_to = [p for p in open_to if p != task.target]
         if not open_to:
-            return None, _HouseholdPlan({}, {})
+            return None
         chosen = rng.choice(open_to)
         where[thing] = rng.choice([e for e, kind in kinds.items() if kind == chosen])
     return task, _HouseholdPlan({**kinds, **names}, where)
@@ -202,15 +203,14 @@ def _choose_task(
         return _DrawnTask(kind, rng.choice([t for t in things if t != lamp]), lamp)
     use = _DrawnTask(kind, "", "").use
     least = 2 if kind == "pick_two_obj_and_place" else 1
-    found = []
-    for thing in dict.fromkeys(things):
-        if thing not in _THINGS or things.count(thing) < least:
-            continue
-        if use and use not in _THINGS[thing].uses:
-            continue
-        for target in dict.fromkeys(furniture):
-            if target in _THINGS[thing].places and target != _APPLIANCES.get(use):
-                found.append(_DrawnTask(kind, thing, target))
+    found = [
+        _DrawnTask(kind, thing, target)
+        for thing in dict.fromkeys(things)
+        if thing in _THINGS and things.count(thing) >= least
+        if not use or use in _THINGS[thing].uses
+        for target in dict.fromkeys(furniture)
+        if target in _THINGS[thing].places and target != _APPLIANCES.get(use)
+    ]
     return rng.choice(found) if found else None
 
 

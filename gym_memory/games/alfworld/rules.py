@@ -200,7 +200,6 @@ _SENTENCE_RULES: tuple[tuple[re.Pattern[str], _Read], ...] = tuple(
     )
 )  # fmt: skip
 
-
 _ARTICLE = r"(?:an?|some|the)"
 _GOAL = re.compile(
     rf"(?:look at|examine)(?: {_ARTICLE})? (?P<seen>\w+) (?:under|with) the (?P<lamp>\w+)"

@@ -24,7 +24,6 @@ from gym_memory.games.textworld.logic import Binding, Fact, State
 __all__ = ["NOTHING_HAPPENS", "Bound", "Game", "Grammar", "HouseholdPlay", "PlayState", "Sentence"]
 __all__ += ["TextGenerator", "entity_names", "load_game", "parse_grammar"]
 
-
 Bound = Mapping[str, str]
 """Entity ids by variable."""
 

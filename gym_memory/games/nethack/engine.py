@@ -269,7 +269,6 @@ _OPTIONS: dict[str, Any] = {
 }
 """Options that allow every key and every question."""
 
-
 _VALKYRIE = "val-hum-neu-fem"
 
 

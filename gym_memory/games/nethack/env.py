@@ -29,7 +29,6 @@ from gym_memory.games.nethack.tracker import AreaEntry, AreaListing, Status, Tra
 
 __all__ = ["VIEWS", "NetHack", "describe", "inventory_text", "prompt_text"]
 
-
 Where = Callable[[int], str]
 
 
@@ -161,7 +160,6 @@ VIEWS = ("room", "level")
 """Possible extents of a description."""
 SCORES = ("points", "progression")
 """Possible measures of success."""
-
 
 _SPLITS = {"train": 1_000_000, "valid": 2_000_000, "test": 3_000_000}
 """First seed of each split."""

@@ -20,7 +20,6 @@ __all__ += ["TRAP", "UNDER", "UNKNOWN", "WALL", "WATER", "Area", "AreaMap", "Gly
 __all__ += ["Mask", "PathMap", "Ways", "area_name", "dilated", "direction_to", "distance"]
 __all__ += ["glyph_tables", "label_patches", "neighbours", "nle", "offset_words"]
 
-
 SHAPE = (21, 79)
 """Rows and columns of the map."""
 
@@ -406,10 +405,8 @@ class AreaMap:
         return self._areas_around(cell) if beside is None else beside
 
     def _areas_around(self, cell: int) -> tuple[Area, ...]:
-        beside = [int(self.area[other]) for other in FOUR[cell].tolist() if other < CELLS]
-        return tuple(
-            sorted({area for area in beside if area}, key=lambda area: (area < 0, abs(area)))
-        )
+        beside = {int(self.area[other]) for other in FOUR[cell].tolist() if other < CELLS} - {0}
+        return tuple(sorted(beside, key=lambda area: (area < 0, abs(area))))
 
     def area_of(self, cell: int) -> Area:
         """Return the area of a cell; of a door, the player's if adjacent, else the room."""

@@ -46,7 +46,6 @@ _LOOK_ACTIONS = ("", "look", "look around")
 _DESCRIBING = re.compile(r"(?:look at|examine) (?P<what>.+)")
 _IGNORED = ("agent", INVENTORY, "nothing")
 
-
 _MAX_RESULT_CHARS = 2000
 """Most characters of an answer to match, enough for two names."""
 

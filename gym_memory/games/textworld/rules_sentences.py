@@ -22,7 +22,6 @@ __all__ = ["BANNER", "HERE", "IT", "HolderContents", "Rule", "SentenceFacts", "c
 __all__ += ["describe", "first_match", "gone", "located", "read_inventory", "read_result_sentence"]
 __all__ += ["read_results", "read_room_sentence", "sentences", "stated"]
 
-
 HERE = "<here>"
 IT = "<it>"
 
@@ -240,7 +239,6 @@ _RESULT_RULES: tuple[Rule, ...] = tuple(
         (rf"Can only prepare meal in {_THE}(?:-= )?(?P<place>{NAME})(?: =-)?\.$", _prepared_in),
     )
 )  # fmt: skip
-
 
 _MULTIPLE_ANSWER_PREFIX = re.compile(r"[^.:]{1,80}: (?=You )")
 """Name before each answer to a command such as ``drop all``."""

@@ -27,7 +27,6 @@ __all__ = ["Hunt", "KeyAndLocker", "TreasureHunt", "plan_hunt"]
 KEY_POINTS = 1
 TREASURE_POINTS = 3
 
-
 _LETTERS = (*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *(f"{letter}2" for letter in "ABCDEFGHIJ"))
 _WORDS = worldgen.WORDS["treasure_hunt"]
 _OPEN_NOTES = (

@@ -23,7 +23,6 @@ from gym_memory.core.text import enumerated
 __all__ = ["GOALS", "KINDS", "NO_LIMIT", "PRODUCTS", "SPLITS", "Catalogue", "Goal", "Product"]
 __all__ += ["Records", "build_catalogue", "make_records", "read_catalogue", "synthetic_catalogue"]
 
-
 SPLITS = ("train", "valid", "test")
 NO_LIMIT = 1_000_000.0
 """Price limit of a request without one."""

@@ -22,7 +22,6 @@ __all__ = ["BUY", "MAX_RESULTS", "NEXT", "SUB_PAGES", "WINDOW", "Button", "Produ
 __all__ += ["ResultPage", "Reward", "Shop", "ShopView", "basic_color", "details_of", "find_listing"]
 __all__ += ["matches_option", "open_shop", "rate", "right_products", "title_nouns", "walkthrough"]
 
-
 WINDOW = 10
 """Number of products on a page of results."""
 MAX_RESULTS = 50

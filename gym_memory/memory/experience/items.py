@@ -17,7 +17,6 @@ from gym_memory.memory.reading import without_numbers
 __all__ = ["Bank", "Item", "Origin", "ScoredItem", "actions_of", "effective_actions", "listed"]
 __all__ += ["script", "write_lesson"]
 
-
 _MAX_KEY_CHARS = 2000
 
 

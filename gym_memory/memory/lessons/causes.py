@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -239,12 +240,9 @@ def idle_actions(acts: Sequence[TrialAction], needed: Sequence[Need]) -> dict[st
             first = {}
         elif act.after.valid and scored:
             vain.update(range(first.get(act.after, len(acts)), act.number + 1))
-    times: dict[str, int] = {}
-    for number in sorted(vain):
-        action = acts[number].action
-        if action not in useful and not action.isdigit():  # a number answers a question of before
-            times[action] = times.get(action, 0) + 1
-    return times
+    idle = (acts[number].action for number in sorted(vain))
+    # a number answers an earlier question
+    return Counter(action for action in idle if action not in useful and not action.isdigit())
 
 
 def vain_verbs(acts: Sequence[TrialAction], needed: Sequence[Need]) -> list[str]:

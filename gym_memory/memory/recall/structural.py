@@ -32,7 +32,6 @@ from gym_memory.memory.stores.episodes import Follower
 __all__ = ["REST", "SITUATION", "NearbyPlaces", "Part", "RankedFacts", "StructuralIndex"]
 __all__ += ["put_unexplored", "rank"]
 
-
 _STATE, _LOCATION, _WAY, _EXIT, _DOOR, _KNOWLEDGE = range(6)
 _KINDS = {
     "is": _STATE,

@@ -21,14 +21,12 @@ __all__ += ["GeneralizeCauses", "Importance", "Insights", "Learnings", "Outdated
 __all__ += ["RelevantEntities", "Subgoal", "Summarize", "Workflow", "WriteLesson"]
 __all__ += ["compare", "explore", "importance", "outdated", "relevant_entities"]
 
-
 Outdated = Callable[[Sequence[Triple], Sequence[Triple], Task], list[Triple]]
 """Selects the known facts that new ones make untrue, in their order (AriGraph, Appendix E)."""
 RelevantEntities = Callable[[Cue, Container[str]], list[tuple[str, int]]]
 """Chooses search texts, of the names known or new, each with a depth >= 1 (AriGraph's code)."""
 Explore = Callable[[str, Task], bool]
 """Decides whether the plan needs unexplored exits to be shown (AriGraph, Appendix E)."""
-
 
 Summarize = Callable[[str, Sequence[Step], Task], str]
 """Summarizes an earlier summary, empty at first, and the steps to add, oldest first.
@@ -49,7 +47,6 @@ empty if there is none.
 """
 AdjustProcedure = Callable[[str, Sequence[Step], Outcome, Task], str]
 """Rewrites a procedure that a failed episode used (Memp)."""
-
 
 _FORMS = {
     (True, False): "MAY BE NECESSARY TO",
@@ -117,7 +114,6 @@ GeneralizeCauses = Callable[[Sequence[Learnings], Task, bool], list[CausalAbstra
 The last argument is True for Gen-Env, where the trials are of the same task.
 """
 
-
 ExtractRelations = Callable[[str, Task], list[Triple]]
 """Retrieves the latest relations that STMA's temporal belief states (Eq. 6)."""
 Aggregate = Callable[[Sequence[Triple], Task], str]
@@ -157,7 +153,6 @@ Classify = Callable[[str, Mapping[str, Sequence[str]]], str]
 """Chooses one of LDM2's types, each with examples, for a new goal or observation (Table 4)."""
 Compare = Callable[[Sequence[Step], Sequence[Step], Task], int]
 """Finds the first step of a better process that differs from a worse one (LDM2, Eq. 10)."""
-
 
 _MAX_NAME_WORDS = 6
 _SEEK = re.compile(

@@ -47,7 +47,6 @@ from gym_memory.memory.reading import (
 __all__ = ["SEEN", "BeliefNotes", "Notes", "describe", "fit_lines", "read_description", "section"]
 __all__ += ["stated_facts"]
 
-
 SEEN = LOCATIONS | {"is", EXIT, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)}
 """Relations of what is seen; all others are of what was read or worked out."""
 

@@ -33,7 +33,6 @@ from gym_memory.memory.stores.postgres import PostgresDatabase
 __all__ = ["CheckedTable", "Record", "Store", "backup", "check_store", "is_url", "open_database"]
 __all__ += ["restore"]
 
-
 Database = SqliteDatabase | PostgresDatabase
 _URL = re.compile(r"postgres(ql)?://")
 
@@ -245,8 +244,7 @@ def _read(path: Path) -> Iterator[Record]:
     number, seq = 0, 0
     try:
         with open(path, "rb") as file:
-            for line in file:
-                number += 1
+            for number, line in enumerate(file, 1):
                 value = unseal(line)
                 if number == 1:
                     if value[_FORMAT] > _EXPORTED:

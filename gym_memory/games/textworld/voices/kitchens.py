@@ -26,7 +26,6 @@ _FURNITURE_KINDS = {"s": "supporters", "c": "containers"}
 _UNSTATED_SHARE = 0.3
 """Share of games that omit the uses of the appliances."""
 
-
 _ATTEMPTS = 50
 _SEED_STRIDE = 1_000_000
 
