@@ -296,9 +296,8 @@ class AdvisedPolicy(RulePolicy):
         rules = get_extractor(self._dialect)
         t = info.get("moves")
         beliefs = Beliefs(obs, rules, self._task(obs), plan, self.rng, self._transcript, t)
-        if not getattr(
-            rules, "complete", False
-        ):  # with complete rules, giving up aims ends every loop
+        # with complete rules, giving up aims ends every loop
+        if not getattr(rules, "complete", False):
             plan = beliefs.plan = plan.in_situation(beliefs.here, obs)
         move = self._decide(beliefs, plan)
         forgets = not (obs["memory"] or obs["triples"])
@@ -310,13 +309,8 @@ class AdvisedPolicy(RulePolicy):
     def _decide(self, beliefs: Beliefs, plan: Plan) -> Move:
         for advise in self._advisors:
             for move in advise(beliefs):
-                if (
-                    beliefs.can(move.action)
-                    and not plan.has_given_up(move.aim)
-                    and not plan.is_vain(move)
-                    and not (
-                        move.action == plan.action and move.action.startswith(_IDEMPOTENT_ACTIONS)
-                    )
-                ):
+                again = move.action == plan.action and move.action.startswith(_IDEMPOTENT_ACTIONS)
+                useless = again or plan.has_given_up(move.aim) or plan.is_vain(move)
+                if beliefs.can(move.action) and not useless:
                     return move
         return try_new(beliefs, self.rng)

@@ -241,9 +241,8 @@ def _transcript(memory: str) -> tuple[tuple[tuple[Act, str], ...], int, bool]:
     gap = len(shown) - 1 if shown else 0
     while gap and shown[gap].t == _next_step(shown[gap - 1].t):
         gap -= 1
-    for i in range(
-        len(shown) - 1, 0, -1
-    ):  # a memory shows only the last answer of repeated actions
+    # a memory shows only the last answer of repeated actions
+    for i in range(len(shown) - 1, 0, -1):
         if shown[i - 1][1:3] == (shown[i].action, "") and shown[i].t is not None:
             shown[i - 1] = shown[i - 1]._replace(text=shown[i].text)
     from_start = shown[gap].t in (0, 1) or not shown[gap].action if shown else False

@@ -104,9 +104,8 @@ def cook(beliefs: Beliefs) -> Iterator[Move]:
     if "eat meal" in beliefs.actions:
         yield Move("eat meal", Aim("eat meal"))
     elif any(is_tool(place) for food in needed for place in beliefs.put_before(food)):
-        yield from if_any(
-            _heat_wanted(beliefs)
-        )  # in this game, putting food on an appliance cooks it
+        # in this game, putting food on an appliance cooks it
+        yield from if_any(_heat_wanted(beliefs))
     elif needed:
         yield from _CookingView(beliefs, needed).step()
         yield from if_any(_heat_wanted(beliefs))
@@ -224,12 +223,9 @@ class _CookingView:
         """Yield the most urgent step, then others that may help."""
         yield from self._look_at_appliances()
         action = self._cut() or self._heat() or self._take_knife() or self._take_ingredient()
-        for doing in (
-            action,
-            self._make_room(),
-        ):  # a valid take action may fail if the inventory is full
-            if doing:
-                yield Move(doing, self.aim)
+        # a valid take action may fail if the inventory is full
+        for doing in filter(None, (action, self._make_room())):
+            yield Move(doing, self.aim)
         yield from if_any(self._search_here() or self._go())
         yield from self._finish()
         yield from self._try_appliances()
@@ -271,11 +267,8 @@ class _CookingView:
                     yield Move(f"cook {thing} with {tool}", Aim(f"try {tool}", Kind.TRY))
 
     def _take_knife(self) -> str | None:
-        return (
-            self.beliefs.taking(self.knife)
-            if self.cuts and not self.beliefs.holds(self.knife)
-            else None
-        )
+        wanted = self.cuts and not self.beliefs.holds(self.knife)
+        return self.beliefs.taking(self.knife) if wanted else None
 
     def _take_ingredient(self) -> str | None:
         """Take an ingredient; those to cut first, since the knife may have to be dropped later."""

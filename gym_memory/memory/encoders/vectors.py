@@ -98,9 +98,8 @@ class Sketches:
             return [np.arange(count)] * len(vectors)
         queries, sketches = self._sketch(vectors), self._words[:count]
         sample = sketches[::_SAMPLING_INTERVAL].copy()
-        rank = min(
-            most // _SAMPLING_INTERVAL + 3 * math.isqrt(most // _SAMPLING_INTERVAL), len(sample) - 1
-        )  # 3 sigma
+        expected = most // _SAMPLING_INTERVAL
+        rank = min(expected + 3 * math.isqrt(expected), len(sample) - 1)  # 3 sigma
         space = np.empty(len(queries) * len(sample), dtype=np.int32)
         cuts = np.partition(_distances(queries, sample, space), rank, axis=1)[:, rank]
         found: dict[int, NDArray[np.int64]] = {}

@@ -250,14 +250,10 @@ def _section(path: Path, protocol: str, own: Sequence[Unit], gaps: Sequence[Diff
     if counters:
         lines += ["### Counted by policies and memories, mean per job", "", counters]
     if gaps:
+        lines += ["### Differences, paired by task and seed", ""]
+        if swept:
+            lines += ["Differences are between areas under the score over the token budget.", ""]
         lines += [
-            "### Differences, paired by task and seed",
-            "",
-            *(
-                ["Differences are between areas under the score over the token budget.", ""]
-                if swept
-                else []
-            ),
             "Positive: the compared one scores higher. An interval without 0 is a difference "
             "that these tasks show; p is corrected for the number of rows (Holm), separately for "
             "all environments together. Both are left out if a job failed.",
