@@ -244,8 +244,7 @@ class Explorer(Policy):
 
     def select(self, cells: list[Cell]) -> Cell | None:
         """Return the most promising of the cells; None if there is none."""
-        promise = {id(cell): self.archive.promise(cell) for cell in cells}
-        return max(cells, key=lambda cell: promise[id(cell)], default=None)
+        return max(cells, key=self.archive.promise, default=None)
 
     def decide(self, cell: Cell, obs: Observation) -> str:
         """Return an untried action of a cell, drawn by weight, or any valid one."""

@@ -171,14 +171,12 @@ class Descender(RulePolicy):
         if plan.idle > _MAX_IDLE_ACTIONS:
             moves = [*now.options("go "), "search"]
             return "try something else", moves[int(self.rng.integers(len(moves)))]
-        for advise in (
-            *(self._survive, self._eat, self._fight, self._drop_unpaid, self._fetch),
-            *(self._rest, self._descend),
-        ):
-            advice = advise(now, plan)
-            if advice is not None:
-                return advice
-        return "explore", "explore level"
+        advisers = (
+            self._survive, self._eat, self._fight, self._drop_unpaid, self._fetch, self._rest,
+            self._descend,
+        )  # fmt: skip
+        advice = (advise(now, plan) for advise in advisers)
+        return next(filter(None, advice), ("explore", "explore level"))
 
     def _survive(self, now: DungeonView, plan: Descent) -> tuple[str, str] | None:
         in_need = now.hp < 1 / 7 or now.points < 6

@@ -223,10 +223,9 @@ def likelihoods(model: Any, start: PromptState, tails: Sequence[Sequence[int]]) 
             path.append(node)
         paths.append(path)
     logs = [start.logits.log_softmax(-1)[None]]
-    row = {0: 0}  # row of logits by node; other nodes have no successor
     with_next = set(parents)
     inner = [node for node in range(1, len(tokens)) if node in with_next]
-    row |= {node: at for at, node in enumerate(inner, 1)}
+    row = {node: at for at, node in enumerate([0, *inner])}  # in the logits; leaves have none
     if inner:
         sees = torch.zeros(len(inner), len(inner), dtype=torch.bool)
         for at, node in enumerate(inner):

@@ -130,7 +130,7 @@ class BaseChatModel(ABC):
         return False
 
     def note_reasoning(self, reasons: bool = True) -> None:  # noqa: B027 - others are known
-        """Start or stop to give answers more tokens for thoughts."""
+        """Start or stop giving answers more tokens for thoughts."""
 
     @property
     def may_reason(self) -> bool:

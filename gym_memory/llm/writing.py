@@ -1,4 +1,4 @@
-"""Text of local weights: prompts with cached beginnings, and answers constrained to a form.
+"""Generation by local models: cached beginnings of prompts, and answers constrained to a form.
 
 Fixed text of a form goes through the model in one piece. A choice walks down the trie of the tokens
 of its options, as in LMQL (Beurer-Kellner et al. 2023) and guidance.
@@ -176,10 +176,7 @@ class Writer:
             for token in [*self._encoded(option), *end]:
                 node = node.setdefault(token, {})
             node.setdefault(-1, number)
-        while True:
-            branches = sorted(token for token in trie if token >= 0)
-            if not branches:
-                break
+        while branches := sorted(token for token in trie if token >= 0):
             token = branches[0] if len(branches) == 1 else self._pick(branches)
             trie = trie[token]
             self._write([token])

@@ -1,9 +1,9 @@
 """Play the jobs that arrive through a pipe, in a worker process, and report progress.
 
 A worker takes a :class:`RunConfig` to check, a :class:`Job` to play, and a :class:`WorkerPlace` to
-write to from then on. It sends tuples: ``ready``;
-``checked`` or ``error``; for a job ``begin``, ``step`` (after a reset and at intervals), ``row``
-(an episode), ``done`` or ``error``. With several lanes each job has a thread.
+write to from then on. It sends tuples: ``ready``; ``checked`` or ``error``; for a job ``begin``,
+``step`` (after a reset and at intervals), ``row`` (an episode), ``done`` or ``error``. With several
+lanes each job has a thread.
 """
 
 from __future__ import annotations

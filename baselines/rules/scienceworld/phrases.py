@@ -11,18 +11,9 @@ from typing import NamedTuple
 from gym_memory.core.text import split_sentences
 from gym_memory.core.text import words as words_of
 
-__all__ = [
-    "SAME_ACTION",
-    "Act",
-    "Thing",
-    "Translation",
-    "condition_of",
-    "fit",
-    "is_among",
-    "is_named",
-]
-__all__ += ["likeness", "masked", "named_to_focus_on", "named_words", "parse", "shows_trait"]
-__all__ += ["recipe_in", "things_in", "translate_goal", "words"]
+__all__ = ["SAME_ACTION", "Act", "Thing", "Translation", "condition_of", "fit", "is_among"]
+__all__ += ["is_named", "likeness", "masked", "named_to_focus_on", "named_words", "parse"]
+__all__ += ["recipe_in", "shows_trait", "things_in", "translate_goal", "words"]
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FUNCTION_WORDS = frozenset(

@@ -152,7 +152,7 @@ _SHUT = re.compile(r"because the ([\w ]+?) isn't open")
 _CLOSED_DOOR = re.compile(r"The ([\w ]+?) door is closed")
 _ROOM_CHANGED = re.compile(r"You move to the|The (?!door)[\w ]+ is (?:now|already) open")
 _SEARCH_VERBS = ("pick up", "focus on", "pour")
-"""Verbs whose objects are searched in the whole house."""
+"""Verbs whose objects are searched for in the whole house."""
 
 
 class ScienceDecision:

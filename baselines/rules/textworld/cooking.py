@@ -273,8 +273,7 @@ class _CookingView:
     def _take_ingredient(self) -> str | None:
         """Take an ingredient; those to cut first, since the knife may have to be dropped later."""
         for thing in sorted(self.missing, key=lambda x: x not in self.cuts):
-            action = self.beliefs.taking(thing)
-            if action:
+            if action := self.beliefs.taking(thing):
                 return action
         return None
 
@@ -326,11 +325,9 @@ class _CookingView:
         known = [(distances[r], r) for r in rooms if r in distances and r != self.beliefs.here]
         if known:
             return go_to(self.beliefs, min(known)[1], self.aim)
-        lacking = any(not r for r in rooms) or bool(self.missing) or bool(self.heats)
-        if not lacking:
+        if all(rooms) and not self.missing and not self.heats:
             return None
-        move = explore(self.beliefs, self.aim)
-        if move:
+        if move := explore(self.beliefs, self.aim):
             return move
         for thing in self.held:  # nothing is left to find, so heat any food
             if thing in self.heats:

@@ -209,7 +209,7 @@ def _missing(fact: Triple, said: str) -> frozenset[str]:
 
 
 def _words_of(fact: Triple) -> frozenset[str]:
-    """Return the words that a sentence needs to state a fact, each between blanks."""
+    """Return the words that a sentence needs to state a fact, each between spaces."""
     subject, relation, obj = fact
     ends = {subject, obj} - {INVENTORY}
     return frozenset(spaced(name.lower()) for name in {*ends, direction_of(relation) or obj})

@@ -25,18 +25,12 @@ __all__ = ["KINDS", "SILENCE", "ExamAnswer", "ExamConfig", "answer_questions", "
 KINDS: dict[str, type[ExamQuestion]] = {
     kind.kind: kind
     for kind in (
-        *(questions.Where, questions.Read, questions.Near, questions.Past, questions.Did),
-        *(
-            questions.OrderQuestion,
-            questions.Route,
-            questions.Inside,
-            questions.Count,
-            questions.Saw,
-        ),
-        *(questions.Unseen, events.MoveQuestion, events.DropQuestion, events.Next, events.There),
-        *(events.Pitfall, events.Premise),
+        questions.Where, questions.Read, questions.Near, questions.Past, questions.Did,
+        questions.OrderQuestion, questions.Route, questions.Inside, questions.Count,
+        questions.Saw, questions.Unseen, events.MoveQuestion, events.DropQuestion, events.Next,
+        events.There, events.Pitfall, events.Premise,
     )
-}
+}  # fmt: skip
 """All kinds of question, in table order."""
 SILENCE = frozenset(name for name, kind in KINDS.items() if kind.wants_silence)
 """Kinds of question without an answer, which are left out of every mean."""

@@ -63,9 +63,9 @@ class EncodedTypes:
             labels = found
             sums = np.zeros_like(centers)
             np.add.at(sums, labels, vectors * weights[:, None])
-            centers = unit(sums[np.unique(labels)])  # a centre without texts is dropped
-            labels = np.searchsorted(np.unique(labels), labels)
-        return [int(label) for label in labels]
+            kept, labels = np.unique(labels, return_inverse=True)
+            centers = unit(sums[kept])  # a centre without texts is dropped
+        return list(map(int, labels))
 
     def _starts(self, vectors: Vectors, weights: NDArray[np.float32]) -> Vectors:
         mean = unit((vectors * weights[:, None]).sum(axis=0, keepdims=True))
@@ -108,9 +108,8 @@ class NearestType:
     def __call__(self, text: str, types: Mapping[str, Sequence[str]]) -> str:
         """Return one key of ``types``; ties go to the first."""
         vector = self.encoder.encode([text])[0]
-        names = list(types)
-        near = [(self.encoder.encode(list(types[n])) @ vector).mean() for n in names]
-        return names[int(np.round(near, _DECIMALS).argmax())]
+        near = [(self.encoder.encode(list(texts)) @ vector).mean() for texts in types.values()]
+        return list(types)[int(np.round(near, _DECIMALS).argmax())]
 
 
 _EXAMPLES_OF_A_TYPE = 3

@@ -251,11 +251,8 @@ class LDM2(Memory):
     def stats(self) -> MemoryStats:
         """Return tuples held, calls of the language model and the size of the last recall."""
         calls, fallbacks = self._bank.counts()
-        return MemoryStats(
-            lessons=len(self._bank.library),
-            extraction_calls=calls,
-            fallbacks=fallbacks,
-        )
+        lessons = len(self._bank.library)
+        return MemoryStats(lessons=lessons, extraction_calls=calls, fallbacks=fallbacks)
 
 
 def _render(example: Example, goal: str, number: int, room: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -181,7 +182,7 @@ class SemanticIndex(Follower[Event]):
 class EntityIndex(Follower[Event]):
     """Names of the entities of a graph, searched by cosine (STMA, Algorithm 1, lines 1 to 3).
 
-    Without an encoder the vector is that of the words that occur. The graph may be restored.
+    Without an encoder, the vector of a name marks the words in it. The graph may be restored.
     """
 
     def __init__(self, graph: TemporalGraph, encoder: Encoder | None):
@@ -233,14 +234,14 @@ class EntityIndex(Follower[Event]):
         return dict(enumerate(self._vectors.similarities(query)[0].tolist()))
 
     def _by_words(self, texts: Sequence[str]) -> dict[int, float]:
-        query: dict[str, float] = {}
+        query: defaultdict[str, float] = defaultdict(float)
         for text in texts:
             words = dict.fromkeys(compounds(text))
             for word in words:
-                query[word] = query.get(word, 0.0) + 1 / math.sqrt(len(words))
-        similar: dict[int, float] = {}
+                query[word] += 1 / math.sqrt(len(words))
+        similar: defaultdict[int, float] = defaultdict(float)
         for word, weight in query.items():
             for id in self._by_word.get(word, ()):
-                similar[id] = similar.get(id, 0.0) + weight
+                similar[id] += weight
         lengths = self._lengths
         return {id: round(value / lengths[id], 5) for id, value in similar.items()}

@@ -60,7 +60,7 @@ WITH part AS MATERIALIZED (SELECT id, env, task FROM partition WHERE {0}), neare
 SELECT distance, id, number, env, task, subject, relation, object
 FROM nearest CROSS JOIN part JOIN fact USING (number) WHERE partition = id
 """
-"""Nothing, for several partitions."""
+"""It finds nothing if several partitions match."""
 
 _open = threading.local()
 
@@ -329,15 +329,12 @@ class _NoAnswerError(Exception):
 
 def _limited(waiting: Any, deadline: float) -> Generator[Any, Any, Any]:
     """Wait for psycopg's event, and check the deadline ten times a second."""
-    try:
-        wanted = next(waiting)
-    except StopIteration as end:
-        return end.value
+    ready = None
     while True:
-        ready = yield wanted
-        if not ready and time.monotonic() > deadline:
-            raise _NoAnswerError
         try:
             wanted = waiting.send(ready)
         except StopIteration as end:
             return end.value
+        ready = yield wanted
+        if not ready and time.monotonic() > deadline:
+            raise _NoAnswerError
