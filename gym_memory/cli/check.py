@@ -46,10 +46,7 @@ def check(
         print_json([finding._asdict() for finding in found])
     else:
         lines = [
-            (
-                *(f.name, Text("ok", "green") if f.ok else Text("fault", "red")),
-                *(f.sentence, f.found),
-            )
+            (f.name, Text("ok", "green") if f.ok else Text("fault", "red"), f.sentence, f.found)
             for f in found
         ]
         print_table(("check", "result", "contract", "found"), lines, title=f"{kind} {own}")

@@ -320,9 +320,9 @@ def print_episodes(rows: list[EpisodeRow]) -> None:
         result = row.result
         end = "won" if result.success else "lost" if result.lost else "out of steps"
         lines.append((
-            *(result.task_id, str(row.job.seed), str(row.trial + 1), f"{result.score:g}"),
-            *(f"{result.max_score:g}", format_number(result.normalized, ".3f")),
-            *(str(result.steps), str(result.n_invalid), f"{result.seconds:.2f}"),
+            result.task_id, str(row.job.seed), str(row.trial + 1), f"{result.score:g}",
+            f"{result.max_score:g}", format_number(result.normalized, ".3f"),
+            str(result.steps), str(result.n_invalid), f"{result.seconds:.2f}",
             Text(f"failed: {result.failed}", "red") if result.failed else end,
         ))  # fmt: skip
     minor = ("seconds", "refused", "max", "trial", "normalized")

@@ -219,10 +219,10 @@ def print_findings(findings: list[Finding]) -> None:
     lines = [
         (
             ": ".join(filter(None, (f.part, purposes[f.part]))),
-            *(f.name, Text(f.state, _COLOURS[f.state]), f.found, f.remedy),
+            f.name, Text(f.state, _COLOURS[f.state]), f.found, f.remedy,
         )
         for f in findings
-    ]
+    ]  # fmt: skip
     header = ("part", "what", "state", "found", "to do")
     print_table(header, lines, whole=("to do",), parted=True)
 

@@ -147,7 +147,7 @@ def print_exam(table: Sequence[ExamScore]) -> None:
     readers = list(dict.fromkeys((mark.budget, mark.memory) for mark in table))
     numbers = {mark.kind: mark.n for mark in cells.values()}
     shares = [
-        (*(str(budget), memory), *(_best_share(cells, budget, memory, kind) for kind in kinds))
+        (str(budget), memory, *(_best_share(cells, budget, memory, kind) for kind in kinds))
         for budget, memory in readers
     ]
     print_table(
@@ -163,7 +163,7 @@ def print_exam(table: Sequence[ExamScore]) -> None:
         ("tokens", "memory", *columns),
         [
             (
-                *(str(budget), memory),
+                str(budget), memory,
                 *totals(cells.get((budget, memory, ALL))),
                 *(format_number(also.get((budget, memory, wording)), ".2f") for wording in others),
             )
@@ -172,7 +172,7 @@ def print_exam(table: Sequence[ExamScore]) -> None:
         right=("tokens", *columns),
         title="all kinds",
         parted=True,
-    )
+    )  # fmt: skip
     for line in leads(table):
         output().print(line)
 
@@ -266,19 +266,19 @@ def _print(rows: Sequence[Quality], memory: str) -> None:
     from gym_memory.evaluate.quality.truth import MEASURES
 
     numbers = (
-        *("games", "steps", "precision", "recall", "stale", "unproven"),
-        *("live", "growth", "updates", "needed", *(f"@{k}" for k in KS), "observed"),
-    )
+        "games", "steps", "precision", "recall", "stale", "unproven",
+        "live", "growth", "updates", "needed", *(f"@{k}" for k in KS), "observed",
+    )  # fmt: skip
     names = ("environment", "policy")
     lines = [
         (
-            *(row.env, row.policy, str(row.episodes), str(row.steps)),
-            *(f"{row.precision:.4f}", f"{row.recall:.4f}", f"{row.staleness:.4f}"),
-            *(f"{row.unproven:.4f}", f"{row.live:.1f}", f"{row.growth:.2f}", f"{row.updates:.2f}"),
-            *(str(row.needed), *map(_share, (*row.found, row.observed))),
+            row.env, row.policy, str(row.episodes), str(row.steps),
+            f"{row.precision:.4f}", f"{row.recall:.4f}", f"{row.staleness:.4f}",
+            f"{row.unproven:.4f}", f"{row.live:.1f}", f"{row.growth:.2f}", f"{row.updates:.2f}",
+            str(row.needed), *map(_share, (*row.found, row.observed)),
         )
         for row in rows
-    ]
+    ]  # fmt: skip
     minor = ("observed", "growth", "updates", "live", *(f"@{k}" for k in KS), "needed", "steps")
     print_table((*names, *numbers), lines, right=numbers, minor=minor, title=f"quality of {memory}")
     mapped = [row for row in rows if row.map.steps]
@@ -514,11 +514,11 @@ def _print_credit(episodes: Sequence[EpisodeCredit], title: str) -> None:
     lines = [
         (
             " ".join(f"{item.key.kind}: {item.text}".split())[:_SHOWN_CHARS],
-            *(str(item.episodes), f"{item.score:+.3f}", f"{item.steps:+.1f}"),
+            str(item.episodes), f"{item.score:+.3f}", f"{item.steps:+.1f}",
             *(format_number(part, "+.3f") for part in (item.alone, item.shapley)),
         )
         for item in by_item(episodes)
-    ]
+    ]  # fmt: skip
     print_table(("item", *numbers), lines, right=numbers, title=title)
     output().print("Worth of an item: + is good for score, alone and Shapley; - is good for steps.")
     errors = rule_errors([episodes])
@@ -526,12 +526,12 @@ def _print_credit(episodes: Sequence[EpisodeCredit], title: str) -> None:
         counted = ("items", "rank", "95 %", "harmful", "kept", "useful", "dropped")
         lines = [
             (
-                *(row.rule, str(row.items), f"{row.rank:+.2f}"),
+                row.rule, str(row.items), f"{row.rank:+.2f}",
                 format_interval((row.low, row.high), "+"),
                 *map(str, (row.harmful, row.kept, row.useful, row.dropped)),
             )
             for row in errors
-        ]
+        ]  # fmt: skip
         minor = ("dropped", "useful", "kept", "harmful")
         title = "rules against the worth"
         print_table(("rule", *counted), lines, right=counted, minor=minor, title=title)

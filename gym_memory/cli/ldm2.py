@@ -209,7 +209,7 @@ def _print(rows: Sequence[RefinedTask]) -> None:
     for row in rows:
         end = "" if row.whole else "cut by a limit"
         lines.append((
-            *(row.task_id, str(row.seed), f"{row.greedy:.3f}", f"{row.best:.3f}"),
+            row.task_id, str(row.seed), f"{row.greedy:.3f}", f"{row.best:.3f}",
             *map(str, (row.splits, row.calls, row.steps, row.added, row.tuples)),
             Text(f"failed: {row.failed}", "red") if row.failed else end,
         ))  # fmt: skip

@@ -75,13 +75,13 @@ def show(name: Name, json_lines: options.Json = False) -> None:
         return
     first, last = panel.tasks[0].task_id, panel.tasks[-1].task_id
     lines = [
-        *(("about", panel.about), ("cite as", f"panel:{panel.name}@{panel.digest}")),
-        *(("tasks", f"{len(panel.tasks)}: {first} to {last}"),),
+        ("about", panel.about), ("cite as", f"panel:{panel.name}@{panel.digest}"),
+        ("tasks", f"{len(panel.tasks)}: {first} to {last}"),
         *(("world", world) for world in panel.worlds),
-        *(("protocol", panel.protocol), ("source", panel.source), ("data", panel.get)),
+        ("protocol", panel.protocol), ("source", panel.source), ("data", panel.get),
         ("rows", panel.unplayed),
-        *(("texts", f"{panel.n_texts:,} digests of text, inventory and actions"),),
-    ]
+        ("texts", f"{panel.n_texts:,} digests of text, inventory and actions"),
+    ]  # fmt: skip
     print_table(("what", "is"), [line for line in lines if line[1]], title=panel.name)
     rows = [
         (row.memory, row.policy, str(row.budget), str(len(row.scores)), f"{found.mean:.3f}",

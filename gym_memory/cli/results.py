@@ -83,7 +83,7 @@ def print_learning(runs: Sequence[TrainingRun], *, json_lines: bool = False) -> 
         print_json([{"run": run.name, **row} for run in runs for row in run.rows])
         return
     print_table(
-        *(LEARNING_HEADS, learning_table(runs)),
+        LEARNING_HEADS, learning_table(runs),
         right=LEARNING_HEADS[4:], minor=("CPU s", "at"), title="trainings",
     )  # fmt: skip
 

@@ -102,9 +102,8 @@ def print_scores(rows: Sequence[TableRow]) -> None:
         for line in lines:
             line[failed] = Text(line[failed], "red" if line[failed] != "0" else "")
         print_table(
-            *(header, lines),
-            right=header[3:], minor=_MINOR_SCORES, title=protocol, parted=True,
-        )  # fmt: skip
+            header, lines, right=header[3:], minor=_MINOR_SCORES, title=protocol, parted=True
+        )
 
 
 _MINOR_SCORES = ("memory ms/step", "USD", "memory tokens", "steps", "n", "failed", "success")

@@ -14,11 +14,11 @@ __all__ = ["machine_fault"]
 _ERRORS = frozenset(
     getattr(errno, name)
     for name in (
-        *("ENOSPC", "EDQUOT", "EIO", "EROFS", "ENOMEM", "EMFILE", "ENFILE", "EAGAIN"),
-        *("ENETDOWN", "ENETUNREACH", "ESTALE", "EREMOTEIO", "ENOBUFS"),
+        "ENOSPC", "EDQUOT", "EIO", "EROFS", "ENOMEM", "EMFILE", "ENFILE", "EAGAIN",
+        "ENETDOWN", "ENETUNREACH", "ESTALE", "EREMOTEIO", "ENOBUFS",
     )
     if hasattr(errno, name)
-)
+)  # fmt: skip
 """Errors of disk, memory, processes and network that end when the machine has resources again."""
 _SQLITE = (7, 10, 13)
 """SQLITE_NOMEM, SQLITE_IOERR and SQLITE_FULL."""

@@ -11,19 +11,19 @@ from gym_memory.core.settings import check_name
 __all__ = ["GAMES", "check_bare", "check_game"]
 
 GAMES: tuple[str, ...] = (
-    *("ALFWorld", "AgentOdyssey", "Cleaning", "Cooking", "Errands", "Fetch", "Jericho"),
-    *("MultiHopQA", "NetHack", "ScienceWorld", "TextWorld", "TreasureHunt", "WebShop"),
-)
+    "ALFWorld", "AgentOdyssey", "Cleaning", "Cooking", "Errands", "Fetch", "Jericho",
+    "MultiHopQA", "NetHack", "ScienceWorld", "TextWorld", "TreasureHunt", "WebShop",
+)  # fmt: skip
 """Environments that a page may start."""
 _SETTINGS = frozenset(
     (
-        *("level", "split", "max_steps", "valid_actions", "inventory", "navigate", "hints"),
-        *("gata_actions", "task", "task_type", "challenge", "variation", "simplification"),
-        *("goals", "show_attributes", "catalogue_seed", "story_seed", "dataset", "metric"),
-        *("search", "candidates", "view", "character", "depth", "max_score", "score", "world"),
+        "level", "split", "max_steps", "valid_actions", "inventory", "navigate", "hints",
+        "gata_actions", "task", "task_type", "challenge", "variation", "simplification",
+        "goals", "show_attributes", "catalogue_seed", "story_seed", "dataset", "metric",
+        "search", "candidates", "view", "character", "depth", "max_score", "score", "world",
         "tutorial",
     )
-)
+)  # fmt: skip
 _PLAIN_VALUE = re.compile(r"\w[\w .,+-]{0,63}")
 
 

@@ -71,11 +71,11 @@ class SweptScores(LabelledRow, Protocol):
 
 
 _OWN_COLOUR = (
-    *("none", "arigraph", "history", "stma", "summary", "rag", "present", "oracle", "shuffled"),
-    *("clin", "ldm2", "reflexion", "simulacra", "belief", "noise", "adversarial", "placebo"),
-    *("amem", "evotest", "expel", "exprag", "exprecent", "fusion", "memp", "memrl", "notes"),
-    *("playbook", "reasoningbank", "simutil", "skills", "workflows"),
-)
+    "none", "arigraph", "history", "stma", "summary", "rag", "present", "oracle", "shuffled",
+    "clin", "ldm2", "reflexion", "simulacra", "belief", "noise", "adversarial", "placebo",
+    "amem", "evotest", "expel", "exprag", "exprecent", "fusion", "memp", "memrl", "notes",
+    "playbook", "reasoningbank", "simutil", "skills", "workflows",
+)  # fmt: skip
 """Memories in the order of :data:`.PALETTE`, so each has the same colour in all pictures."""
 
 
@@ -170,10 +170,10 @@ def budget_figure(sweep: Sequence[SweptScores], colour: Mapping[str, int]) -> Fi
     for curve in sweep:
         rows = sorted(curve.points, key=place)
         line = Line(
-            *(curve.env, curve.memory, curve.policy, label_of(curve.memory), colour[curve.memory]),
+            curve.env, curve.memory, curve.policy, label_of(curve.memory), colour[curve.memory],
             [(place(row), row.score) for row in rows],
             [row.score_ci or (row.score, row.score) for row in rows],
-        )
+        )  # fmt: skip
         panels.setdefault((curve.env, curve.policy), []).append(line)
     named = [
         (f"{label_of(policy)} on {label_of(env)}", own) for (env, policy), own in panels.items()

@@ -98,10 +98,10 @@ def credit(
             holder.memory = memory
         seconds = time.process_time() - started
         yield EpisodeCredit(
-            *(seed, result, len(replays.shown), tuple(worths)),
-            *(replays.replays, replays.steps, seconds),
+            seed, result, len(replays.shown), tuple(worths),
+            replays.replays, replays.steps, seconds,
             replays.features,
-        )
+        )  # fmt: skip
 
 
 def export_rows(episodes: Iterable[EpisodeCredit], **named: str) -> Iterator[dict[str, Any]]:
@@ -154,11 +154,11 @@ def by_item(episodes: Iterable[EpisodeCredit]) -> list[ItemCredit]:
     worths = (worth for episode in episodes for worth in episode.worths)
     items = [
         ItemCredit(
-            *(key, own[-1].text, len(own), statistics.fmean(w.score for w in own)),
-            *(statistics.fmean(w.steps for w in own), _mean(own, "alone"), _mean(own, "shapley")),
+            key, own[-1].text, len(own), statistics.fmean(w.score for w in own),
+            statistics.fmean(w.steps for w in own), _mean(own, "alone"), _mean(own, "shapley"),
         )
         for key, own in grouped(worths, lambda worth: worth.key).items()
-    ]
+    ]  # fmt: skip
     return sorted(items, key=lambda item: (-item.score, item.steps))
 
 

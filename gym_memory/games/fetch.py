@@ -21,21 +21,21 @@ __all__ = ["Fetch", "House", "build"]
 
 _MOVES = {"north": (0, 1), "south": (0, -1), "east": (1, 0), "west": (-1, 0)}
 _ROOMS = (
-    *("attic", "bathroom", "bedroom", "cellar", "corridor", "garage", "garden", "kitchen"),
-    *("laundry", "library", "lounge", "nursery", "office", "pantry", "parlor", "porch"),
-    *("sauna", "studio", "study", "workshop"),
-)
+    "attic", "bathroom", "bedroom", "cellar", "corridor", "garage", "garden", "kitchen",
+    "laundry", "library", "lounge", "nursery", "office", "pantry", "parlor", "porch",
+    "sauna", "studio", "study", "workshop",
+)  # fmt: skip
 _FURNITURE = (
-    *("bench", "bookcase", "chair", "chest", "counter", "couch", "crate", "desk", "dresser"),
-    *("nightstand", "pedestal", "rack", "shelf", "sideboard", "stand", "stool", "table"),
-    *("tray", "trunk", "workbench"),
-)
+    "bench", "bookcase", "chair", "chest", "counter", "couch", "crate", "desk", "dresser",
+    "nightstand", "pedestal", "rack", "shelf", "sideboard", "stand", "stool", "table",
+    "tray", "trunk", "workbench",
+)  # fmt: skip
 _THINGS = (
-    *("bell", "book", "bottle", "bowl", "broom", "brush", "bucket", "candle", "clock", "coin"),
-    *("comb", "compass", "cup", "fork", "hammer", "hat", "kettle", "lamp", "letter", "mirror"),
-    *("mug", "needle", "pen", "pillow", "plate", "ring", "rope", "saw", "scarf", "spoon"),
-    *("towel", "umbrella", "vase", "whistle"),
-)
+    "bell", "book", "bottle", "bowl", "broom", "brush", "bucket", "candle", "clock", "coin",
+    "comb", "compass", "cup", "fork", "hammer", "hat", "kettle", "lamp", "letter", "mirror",
+    "mug", "needle", "pen", "pillow", "plate", "ring", "rope", "saw", "scarf", "spoon",
+    "towel", "umbrella", "vase", "whistle",
+)  # fmt: skip
 
 
 class House(NamedTuple):

@@ -260,11 +260,11 @@ class IsolatedEnv(gym.Env[dict[str, Any], str]):
 
     def _open(self) -> None:
         self._process = HostProcess(
-            *(_EnvHost, *self._start),
+            _EnvHost, *self._start,
             memory=self._memory,
             start_s=self._reset_s,
             keep_folder=self._own,
-        )
+        )  # fmt: skip
         self._call("describe", self._reset_s)
 
     def _call(self, name: str, seconds: float, *args: Any, **kwargs: Any) -> Any:

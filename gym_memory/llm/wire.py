@@ -36,9 +36,9 @@ _MOST_LINES = 1000
 """Most lines of an event of a stream."""
 
 _CUT = (
-    *("length", "max_tokens", "max_output_tokens", "model_length", "limit", "token_limit"),
-    *("max_length", "incomplete"),
-)
+    "length", "max_tokens", "max_output_tokens", "model_length", "limit", "token_limit",
+    "max_length", "incomplete",
+)  # fmt: skip
 """Finish reasons that mean the limit of the answer."""
 
 

@@ -56,7 +56,7 @@ _HEADINGS = {heading.lower(): heading for heading in (ACTIONS, PLACES, GOALS, RE
 
 RELATIONS = frozenset({
     *LOCATIONS, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS),
-    *("is", EXIT, UNEXPLORED, "requires", "needs to be", "is prepared in", "used for", "mentions"),
+    "is", EXIT, UNEXPLORED, "requires", "needs to be", "is prepared in", "used for", "mentions",
     "opens", *ACTION_RESULTS, TRIED,
 })  # fmt: skip
 """Relations without a mark before their object, besides texts and attempts."""

@@ -186,9 +186,7 @@ class Simulacra(Memory):
 
     def snapshot(self) -> Any:
         """Return the present state; copies references."""
-        return (
-            tuple(self._stream.records), self._task, self._now, self._pending, self._reflected
-        )  # fmt: skip
+        return (tuple(self._stream.records), self._task, self._now, self._pending, self._reflected)
 
     def restore(self, snapshot: Any) -> None:
         """Return to a snapshot."""

@@ -211,9 +211,7 @@ def _by_task(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 def _named(part: Mapping[str, Any], suffix: str, own: Mapping[str, Any]) -> dict[str, Any]:
     kept = _without(part, "half", "each")
     formed = [name + suffix for name in part.get("form", ())]
-    return {
-        **kept, "name": part["name"] + suffix, "suffix": suffix, "form": formed, **own,
-    }  # fmt: skip
+    return {**kept, "name": part["name"] + suffix, "suffix": suffix, "form": formed, **own}
 
 
 def _without(part: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -17,9 +17,9 @@ Check = Callable[[], str]
 """A function that plays; returns its measurement, or raises ContractFault with the fault."""
 
 HOSTILE_TEXTS = (
-    *("", " \n\t", "A" * 100_000, "你好 🗝️ e\u0301", "\x1b[2J\x07\u202eabc\u200b"),
-    *("[step 3] > open door\nYou win.", "<b>bold</b> [red]x[/red] {braces} %s", '{"a": [1, 2'),
-)
+    "", " \n\t", "A" * 100_000, "你好 🗝️ e\u0301", "\x1b[2J\x07\u202eabc\u200b",
+    "[step 3] > open door\nYou win.", "<b>bold</b> [red]x[/red] {braces} %s", '{"a": [1, 2',
+)  # fmt: skip
 """Texts that games, players and other programs really send."""
 
 

@@ -128,9 +128,9 @@ def _mean(env: str, policy: str, group: Sequence[EpisodeQuality]) -> Quality:
     steps = sum(episode.steps for episode in group)
     needed = sum(episode.needed for episode in group)
     return Quality(
-        *(env, policy, len(group), steps),
-        *(over_steps("precision"), over_steps("recall")),
-        *(over_steps("staleness"), over_steps("unproven")),
+        env, policy, len(group), steps,
+        over_steps("precision"), over_steps("recall"),
+        over_steps("staleness"), over_steps("unproven"),
         float(np.mean([episode.live[-1] for episode in group])),
         sum(sum(episode.added[1:]) for episode in group) / max(steps, 1),
         sum(sum(episode.retired) for episode in group) / max(steps, 1),
@@ -138,7 +138,7 @@ def _mean(env: str, policy: str, group: Sequence[EpisodeQuality]) -> Quality:
         tuple(share(sum(e.found[i] for e in group), needed) for i in range(len(KS))),
         share(sum(episode.observed for episode in group), needed),
         MapTruth(*map(sum, zip(*(episode.map for episode in group), strict=True))),
-    )
+    )  # fmt: skip
 
 
 def curves(episodes: Sequence[EpisodeQuality]) -> tuple[list[float], list[float]]:

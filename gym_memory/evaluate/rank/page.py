@@ -59,8 +59,7 @@ def sentences(cards: Sequence[Card]) -> list[str]:
     first, found = first_of(cards), []
     lines = [card for card in _lines(cards) if card.rank and card is not first]
     if first is not None and lines:
-        unsure = [_name(card) for card in lines if card.behind.ci is None or
-                  card.behind.ci[0] <= 0]  # fmt: skip
+        unsure = [_name(card) for card in lines if card.behind.ci is None or card.behind.ci[0] <= 0]
         unit = f"{len(first.worlds)} worlds" if len(first.worlds) > 1 else "the games of one world"
         lead = f"Over {unit}, the lead of {_name(first)}"
         if not unsure:

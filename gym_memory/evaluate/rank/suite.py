@@ -72,10 +72,10 @@ class SuitePart(NamedTuple):
         if self.measure in ("stale", "poison"):
             players = tuple(Spec.of(f"{_ATTACKS}:NoteReader", {"of": p}) for p in players)
         return RunConfig(
-            *(self.played, kept, players, parse_seeds(self.seeds)),
-            *(Spec(self.protocol), budgets),
+            self.played, kept, players, parse_seeds(self.seeds),
+            Spec(self.protocol), budgets,
             plugins=(*_PLUGINS, *plugins),
-        )
+        )  # fmt: skip
 
 
 class Suite(NamedTuple):
@@ -118,7 +118,7 @@ def load_suite(tier: str) -> Suite:
             )
     memories, groups = tuple(map(Spec, record["memories"])), record["groups"]
     suite = Suite(
-        *(record["version"], tier, parts, record["controls"], memories, groups, record["abilities"])
+        record["version"], tier, parts, record["controls"], memories, groups, record["abilities"]
     )
     later = {memory for members in groups.values() for memory in members[1:]}
     played = tuple(memory for memory in memories if suite.is_stream or memory not in later)
@@ -205,7 +205,7 @@ def _cell(part: SuitePart, rows: Sequence[EpisodeRow], steps: Path) -> SuiteCell
         return round(sum(values) / max(len(values), 1), 3)
 
     return SuiteCell(
-        *(part.name, job.env, job.policy, job.budget),
+        part.name, job.env, job.policy, job.budget,
         tasks=tuple(task for task, _ in scores),
         scores=tuple(round(score, 6) for _, score in scores),
         steps=mean(row.result.steps for row in played),
@@ -215,7 +215,7 @@ def _cell(part: SuitePart, rows: Sequence[EpisodeRow], steps: Path) -> SuiteCell
         marks=marks,
         ms=mean(row.result.memory_ms for row in played),
         rewards=Spec(_played_memory(part, job)).kwargs.get("rewards", SharedSettings().rewards),
-    )
+    )  # fmt: skip
 
 
 def _learnt(protocol: str, rows: Iterable[EpisodeRow]) -> list[tuple[str, float]]:

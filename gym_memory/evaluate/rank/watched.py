@@ -281,9 +281,9 @@ class AuditedMemory(_MeasuredMemory):
         """Replay the episode without its last step, which has no recall yet."""
         number = len(self._cues)
         seen = _Witness(
-            *(tuple(PLUGINS), self._spec, self._task, self._seed, self._budget),
-            *(tuple(self._steps[:number]), tuple(self._cues)),
-        )
+            tuple(PLUGINS), self._spec, self._task, self._seed, self._budget,
+            tuple(self._steps[:number]), tuple(self._cues),
+        )  # fmt: skip
         half, state = self._half if self._half[0] < number else (0, None)
         later = seen._replace(steps=seen.steps[half:], cues=seen.cues[half:], state=state)
         here, there, rest = seen.replay(), seen.elsewhere(), later.elsewhere()

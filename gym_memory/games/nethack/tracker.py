@@ -73,9 +73,7 @@ class Status(NamedTuple):
         load = _ENCUMBRANCE[s[22]] if 0 <= s[22] < len(_ENCUMBRANCE) else ""
         ill = [name for bit, name in enumerate(_CONDITIONS) if s[25] >> bit & 1] if s[25] else ()
         conditions = tuple(filter(None, (hunger, load, *ill)))
-        return cls(
-            s[10], s[11], s[16], s[18], s[13], s[14], s[15], s[12], s[20], s[9], conditions
-        )  # fmt: skip
+        return cls(s[10], s[11], s[16], s[18], s[13], s[14], s[15], s[12], s[20], s[9], conditions)
 
 
 class Tracker:

@@ -216,8 +216,8 @@ class PostgresDatabase:
                 if attempt == 1:
                     _LOG.warning(
                         "waiting at most %g s for the memory store %r: %s",
-                        *(PATIENCE, self.place, _first_line(error)),
-                    )
+                        PATIENCE, self.place, _first_line(error),
+                    )  # fmt: skip
             time.sleep(min(attempt, 1))  # no wait if the server has only restarted
         raise AssertionError("unreachable")
 

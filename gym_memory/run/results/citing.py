@@ -27,17 +27,17 @@ def panel_lines(rows: Iterable[EpisodeRow]) -> list[tuple[str, ...]]:
     cells = grouped(named, lambda row: (row.panel, row.job.memory, row.job.policy, row.terms))
     return [
         (
-            *(panel, memory, policy, _tasks(group)),
-            *(terms.memory, terms.order or "any", "yes" if terms.same_task else "no"),
+            panel, memory, policy, _tasks(group),
+            terms.memory, terms.order or "any", "yes" if terms.same_task else "no",
         )
         for (panel, memory, policy, terms), group in cells.items()
-    ]
+    ]  # fmt: skip
 
 
 PANEL_HEADS = (
-    *("panel", "memory", "policy", "tasks"),
-    *("memory at start", "order of tasks", "same task recalled"),
-)
+    "panel", "memory", "policy", "tasks",
+    "memory at start", "order of tasks", "same task recalled",
+)  # fmt: skip
 """Headings of :func:`panel_lines`."""
 
 

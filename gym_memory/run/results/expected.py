@@ -57,12 +57,12 @@ def expected_rows(panel: Panel) -> list[ExpectedRow]:
     try:
         return [
             ExpectedRow(
-                *(Spec(record["memory"]), Spec(record["policy"]), record["budget"]),
+                Spec(record["memory"]), Spec(record["policy"]), record["budget"],
                 dict(zip(record["seeds"], record["scores"], strict=True)),
                 dict(zip(record["seeds"], record["steps"], strict=True)),
             )
             for record in panel.rows
-        ]
+        ]  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidArgumentError(f"expected rows in panel {panel.name!r}: {error!r}") from error
 
@@ -72,12 +72,12 @@ def rows_of(rows: Iterable[EpisodeRow]) -> list[ExpectedRow]:
     cells = grouped(units(rows), lambda unit: (unit.memory, unit.policy, unit.budget))
     return [
         ExpectedRow(
-            *(memory, policy, budget),
+            memory, policy, budget,
             {unit.seed: round(unit.score, _DIGITS) for unit in group},
             {unit.seed: unit.steps for unit in group},
         )
         for (memory, policy, budget), group in cells.items()
-    ]
+    ]  # fmt: skip
 
 
 class ReplayedJob(NamedTuple):

@@ -97,12 +97,12 @@ def learning_table(runs: Sequence[TrainingRun]) -> list[list[str]]:
         numbers = (last.get("steps"), last.get("cpu_seconds"), last.get("valid_score"))
         lines.append(
             [
-                *(run.name, run.learner, run.env, run.memory),
+                run.name, run.learner, run.env, run.memory,
                 *map(format_number, numbers, (",", ",.0f", ".3f")),
                 format_number(best.get("valid_score"), ".3f"),
                 format_number(best.get("steps"), ","),
             ]
-        )
+        )  # fmt: skip
     return lines
 
 

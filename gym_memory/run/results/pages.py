@@ -74,7 +74,7 @@ def curve_figures(all_units: Sequence[Unit], colour: dict[str, int]) -> list[Fig
         kinds.append(("trials", "Score by trial", "trial", by_trial))
     return [
         curves_figure(
-            *(name, title, along),
+            name, title, along,
             {
                 cell: {memory: curve_of(group) for memory, group in own.items()}
                 for cell, own in memories.items()
@@ -83,7 +83,7 @@ def curve_figures(all_units: Sequence[Unit], colour: dict[str, int]) -> list[Fig
             steps=name == "steps",
         )
         for name, title, along, curve_of in kinds
-    ]
+    ]  # fmt: skip
 
 
 def report_page(

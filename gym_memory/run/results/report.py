@@ -278,15 +278,15 @@ def _budget_table(found: Sequence[Curve]) -> str:
         [*header, *(f"{budget:,}" for budget in every)],
         [
             (
-                *(f"`{curve.env}`", short_spec(curve.memory), short_spec(curve.policy)),
-                *(format_number(curve.area, ".3f"), format_interval(curve.area_ci)),
+                f"`{curve.env}`", short_spec(curve.memory), short_spec(curve.policy),
+                format_number(curve.area, ".3f"), format_interval(curve.area_ci),
                 format_number(curve.enough, ",.0f"),
                 *(format_number(scores.get(budget), ".2f") for budget in every),
             )
             for curve in found
             for scores in [{row.budget: row.score for row in curve.points}]
         ],
-    )
+    )  # fmt: skip
 
 
 def _counter_table(own: Sequence[Unit]) -> str:
@@ -317,12 +317,12 @@ def _trial_table(own: Sequence[Unit]) -> str:
         ("environment", "memory", "policy", *(str(i + 1) for i in range(length))),
         [
             (
-                *(f"`{env}`", short_spec(memory), short_spec(policy)),
+                f"`{env}`", short_spec(memory), short_spec(policy),
                 *(f"{mean:.3f} {format_interval(ci)}" for mean, ci in score_by_trial(group)),
             )
             for (env, memory, policy), group in grouped(own, combination).items()
         ],
-    )
+    )  # fmt: skip
 
 
 def _difference_table(gaps: Sequence[Difference]) -> str:

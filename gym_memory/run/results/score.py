@@ -299,9 +299,9 @@ class Difference:
     def cells(self) -> tuple[str, ...]:
         """Format the numbers in the columns that :data:`GAP_NUMBERS` names."""
         return (
-            *(str(self.n), f"{self.difference:+.3f}", format_interval(self.ci, "+")),
-            *(format_p(self.p), str(self.better), str(self.equal), str(self.worse)),
-        )
+            str(self.n), f"{self.difference:+.3f}", format_interval(self.ci, "+"),
+            format_p(self.p), str(self.better), str(self.equal), str(self.worse),
+        )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -468,15 +468,15 @@ def score_lines(rows: Sequence[TableRow]) -> tuple[list[str], list[list[Any]]]:
         [
             *map(short_spec, combination(row)),
             *([f"{row.budget:,}"] if swept else []),
-            *(str(row.n), str(row.n_failed)),
-            *(format_score(row), format_interval(row.score_ci), format_number(row.success, ".2f")),
+            str(row.n), str(row.n_failed),
+            format_score(row), format_interval(row.score_ci), format_number(row.success, ".2f"),
             format_number(row.steps, ".1f"),
             *(format_number(row.fallbacks, ".0%") for _ in unguided),
-            *(format_number(row.memory_ms, ".3f"), format_number(row.tokens, ".0f")),
+            format_number(row.memory_ms, ".3f"), format_number(row.tokens, ".0f"),
             format_cost(row.cost_usd),
         ]
         for row in rows
-    ]
+    ]  # fmt: skip
 
 
 def score_cells(rows: Sequence[TableRow]) -> str:

@@ -80,12 +80,12 @@ def curves(own: Sequence[Unit]) -> list[Curve]:
         reached = [row.tokens for row in points if row.score >= target > 0]
         found.append(
             Curve(
-                *(env, memory, policy, points),
+                env, memory, policy, points,
                 of_area.mean if of_area else None,
                 of_area.interval() if of_area else None,
                 reached[0] if reached else None,
             )
-        )
+        )  # fmt: skip
     return found
 
 
