@@ -107,11 +107,7 @@ class Course(PlanState):
 
     @classmethod
     def of(
-        cls,
-        left: Sequence[Errand],
-        here: str,
-        kinds: Sequence[str] = (),
-        tried: Sequence[str] = (),
+        cls, left: Sequence[Errand], here: str, kinds: Sequence[str] = (), tried: Sequence[str] = ()
     ) -> Course:
         """Build a plan whose aim lists the remaining items.
 

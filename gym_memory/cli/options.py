@@ -99,8 +99,7 @@ Protocol = Annotated[
     str, Option(metavar="PROTOCOL", help="single_episode, trials?k=5, restart_budget?steps=500.")
 ]
 Budget = Annotated[
-    int,
-    Option(metavar="TOKENS", help="Token budget of a recall, at 4 characters per token."),
+    int, Option(metavar="TOKENS", help="Token budget of a recall, at 4 characters per token.")
 ]
 Budgets = Annotated[
     list[int],
@@ -205,8 +204,7 @@ Callbacks = Annotated[
     ),
 ]
 AllowVersionMismatch = Annotated[
-    bool,
-    Option("--allow-version-mismatch", help="Allow episodes of different backend versions."),
+    bool, Option("--allow-version-mismatch", help="Allow episodes of different backend versions.")
 ]
 
 

@@ -139,8 +139,7 @@ def export(
         str, Option("--format", "-f", help="stepwise, chat, minari or card.")
     ] = "stepwise",
     out: Annotated[
-        str,
-        Option("--out", "-o", help="File, or name of the Minari dataset, SPACE/NAME-v0."),
+        str, Option("--out", "-o", help="File, or name of the Minari dataset, SPACE/NAME-v0.")
     ] = "",
     max_actions: Annotated[
         int | None, Option(min=0, help="Most valid actions that a prompt lists; default: all.")

@@ -87,12 +87,7 @@ def run_server(
         most_frame: Most bytes of a WebSocket message.
     """
     uvicorn = require("uvicorn", extra, "a server")
-    config = uvicorn.Config(
-        app,
-        http=_protocol(extra),
-        log_level="warning",
-        ws_max_size=most_frame,
-    )
+    config = uvicorn.Config(app, http=_protocol(extra), log_level="warning", ws_max_size=most_frame)
     uvicorn.Server(config).run(sockets=[listener])
 
 

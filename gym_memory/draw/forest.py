@@ -28,12 +28,7 @@ class ForestRow(NamedTuple):
 
 
 def forest_figure(
-    name: str,
-    title: str,
-    along: str,
-    rows: Sequence[ForestRow],
-    parts: Sequence[str],
-    unit: str,
+    name: str, title: str, along: str, rows: Sequence[ForestRow], parts: Sequence[str], unit: str
 ) -> Figure:
     """Draw one panel, headed by the name of the measure (``along``), with a line at 0.
 

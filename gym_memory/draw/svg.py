@@ -320,11 +320,7 @@ def _point_label(name: str, x: float, y: float, taken: list[tuple[float, float, 
 
 
 def _way(
-    at: Spot,
-    points: Sequence[tuple[float, float]],
-    *,
-    steps: bool,
-    back: bool = False,
+    at: Spot, points: Sequence[tuple[float, float]], *, steps: bool, back: bool = False
 ) -> str:
     corners: list[tuple[float, float]] = []
     for n, (x, y) in enumerate(points):
@@ -336,12 +332,7 @@ def _way(
     return "L".join(f"{number(x)} {number(y)}" for x, y in corners)
 
 
-def axes(
-    at: Spot,
-    along: Mapping[float, str],
-    up: Sequence[float],
-    name: str,
-) -> str:
+def axes(at: Spot, along: Mapping[float, str], up: Sequence[float], name: str) -> str:
     """Return grid lines, axis values and the name of the horizontal axis."""
     parts = []
     for value in up:

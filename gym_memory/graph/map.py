@@ -217,8 +217,7 @@ def _free(square: Square, towards: Square, taken: set[Square]) -> Square:
         ]
         if ring:
             x, y = max(
-                ring,
-                key=lambda s: (-abs(s[0]) - abs(s[1]), s[0] * towards[0] + s[1] * towards[1]),
+                ring, key=lambda s: (-abs(s[0]) - abs(s[1]), s[0] * towards[0] + s[1] * towards[1])
             )
             return column + x, row + y
     raise AssertionError("unreachable")

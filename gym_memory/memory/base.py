@@ -301,9 +301,7 @@ def unbounded_recall(memory: Memory, cue: Cue, budget: int) -> Recall:
     return found
 
 
-def _as_recalled(
-    reasons: Callable[[Any, Cue, int], Reasons],
-) -> Callable[[Any, Cue, int], Reasons]:
+def _as_recalled(reasons: Callable[[Any, Cue, int], Reasons]) -> Callable[[Any, Cue, int], Reasons]:
     @functools.wraps(reasons)
     def held(self: Memory, cue: Cue, budget: int) -> Reasons:
         return reasons(self, cue, min(budget, self._room))

@@ -48,11 +48,7 @@ class Reflexion(LessonMemory):
     cut: bool = True
 
     def __init__(
-        self,
-        *,
-        keep: int = 3,
-        inner: str = "history?window=5",
-        llm: str | ChatModel | None = None,
+        self, *, keep: int = 3, inner: str = "history?window=5", llm: str | ChatModel | None = None
     ):
         super().__init__(inner, reflections="trial")  # they are about one task instance
         check_int("keep", keep, 1)

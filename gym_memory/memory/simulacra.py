@@ -162,9 +162,7 @@ class Simulacra(Memory):
         shown_in_time = sorted(shown, key=lambda pair: pair[0].t)
         text = "\n".join([*(f"- {i}" for i in insights), *(piece for _, piece in shown_in_time)])
         return Recall(
-            text,
-            episodes=tuple([record.text for record, _ in shown]),
-            lessons=tuple(insights),
+            text, episodes=tuple([record.text for record, _ in shown]), lessons=tuple(insights)
         )
 
     def state(self) -> dict[str, Any]:

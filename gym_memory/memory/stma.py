@@ -101,8 +101,7 @@ class STMA(Memory):
         spatial: Annotated[bool, Help("False builds and shows no graph.")] = True,
         aggregator: Annotated[bool, Help("False shows the subgraph as a list of triples.")] = True,
         repeat: Annotated[
-            bool,
-            Help("Repeat the temporal belief in the spatial one, as Eq. 7 does."),
+            bool, Help("Repeat the temporal belief in the spatial one, as Eq. 7 does.")
         ] = False,
         llm: Annotated[
             str | ChatModel | None,

@@ -97,9 +97,7 @@ def _training_worlds(panels: Iterable[Panel]) -> dict[Spec, Panel]:
     return found
 
 
-def _by_content(
-    tasks: Iterable[tuple[str, PanelTask]],
-) -> dict[str, list[tuple[str, PanelTask]]]:
+def _by_content(tasks: Iterable[tuple[str, PanelTask]]) -> dict[str, list[tuple[str, PanelTask]]]:
     known: dict[str, list[tuple[str, PanelTask]]] = {}
     for name, task in tasks:
         if task.content and not task.content.startswith(FILE):

@@ -127,10 +127,7 @@ class JobPlayer(EpisodePlayer):
 
 
 def play_job(
-    job: Job,
-    listener: Listener | None = None,
-    record: str = "",
-    spending: Budget | None = None,
+    job: Job, listener: Listener | None = None, record: str = "", spending: Budget | None = None
 ) -> Iterator[EpisodeRow]:
     """Play a job, episode by episode; a fault of environment, memory or policy is a failed episode.
 

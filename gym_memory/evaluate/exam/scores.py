@@ -73,10 +73,7 @@ def exam_scores(answers: Iterable[ExamAnswer]) -> list[ExamScore]:
             cells.setdefault(cell, []).append(answer)
     order = {kind: i for i, kind in enumerate((*KINDS, ALL))}
     memories = {memory: i for i, memory in enumerate(dict.fromkeys(cell[0] for cell in cells))}
-    keys = sorted(
-        cells,
-        key=lambda c: (c[1], memories[c[0]], WORDINGS.index(c[2]), order[c[3]]),
-    )
+    keys = sorted(cells, key=lambda c: (c[1], memories[c[0]], WORDINGS.index(c[2]), order[c[3]]))
     return [_mark(*key, cells[key]) for key in keys]
 
 

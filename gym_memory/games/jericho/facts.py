@@ -97,8 +97,5 @@ def true_facts(here: Tree, walked: Mapping[str, Tree], player: int) -> frozenset
             facts.add(Triple(name, "is in", place or room))
     for move, there in walked.items():
         if there.room(player) != at:
-            facts |= {
-                Triple(room, EXIT, move),
-                Triple(there.place(player), f"is {move} of", room),
-            }
+            facts |= {Triple(room, EXIT, move), Triple(there.place(player), f"is {move} of", room)}
     return frozenset(facts)

@@ -32,14 +32,8 @@ QA_DATA = "QA_DATA"
 """Environment variable with the folder of the official files."""
 
 _OFFICIAL = {
-    "hotpotqa": {
-        "dev": "hotpot_dev_distractor_v1.json",
-        "train": "hotpot_train_v1.1.json",
-    },
-    "musique": {
-        "dev": "musique_ans_v1.0_dev.jsonl",
-        "train": "musique_ans_v1.0_train.jsonl",
-    },
+    "hotpotqa": {"dev": "hotpot_dev_distractor_v1.json", "train": "hotpot_train_v1.1.json"},
+    "musique": {"dev": "musique_ans_v1.0_dev.jsonl", "train": "musique_ans_v1.0_train.jsonl"},
 }
 _SOURCES = {
     "hotpotqa": "https://hotpotqa.github.io",

@@ -121,10 +121,7 @@ class ScienceWorldEngine:
             # process, or reach another engine on the port of one that died.
             self.gateway = self._py4j.JavaGateway(
                 gateway_parameters=self._py4j.GatewayParameters(
-                    port=port,
-                    auth_token=token,
-                    auto_field=True,
-                    enable_memory_management=False,
+                    port=port, auth_token=token, auto_field=True, enable_memory_management=False
                 ),
                 java_process=self._process,
             )

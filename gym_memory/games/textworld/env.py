@@ -230,11 +230,7 @@ class TextWorldEnv(TextEnv):
             objects={
                 "types": types,
                 "shut": tuple(name for name, kind in types.items() if kind in _CLOSED_TYPES),
-                "writings": (
-                    ("", self.goal()),
-                    ("", self.opening()),
-                    *self.game.writings.items(),
-                ),
+                "writings": (("", self.goal()), ("", self.opening()), *self.game.writings.items()),
             },
         )
 

@@ -199,10 +199,7 @@ class Rule:
         return template.lower().partition(" ")[0], re.compile(text), slots
 
     def solutions(
-        self,
-        state: State,
-        types: Mapping[str, str],
-        given: Mapping[int, str] | None = None,
+        self, state: State, types: Mapping[str, str], given: Mapping[int, str] | None = None
     ) -> list[Binding]:
         """Return bindings that fulfil all preconditions, with distinct entities for distinct slots.
 

@@ -180,9 +180,7 @@ def _read(
     )
 
 
-def _ways(
-    facts: Iterable[Fact],
-) -> tuple[dict[str, dict[str, Exit]], dict[str, tuple[str, ...]]]:
+def _ways(facts: Iterable[Fact]) -> tuple[dict[str, dict[str, Exit]], dict[str, tuple[str, ...]]]:
     """Return the exits of each room and the rooms of each door.
 
     The logic moves the player if both rooms are free to each other, Inform if the door, if any, is

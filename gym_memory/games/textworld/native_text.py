@@ -134,10 +134,7 @@ class Wording:
     """
 
     def __init__(
-        self,
-        infos: Mapping[str, Mapping[str, Any]],
-        foods: Iterable[str],
-        doors: Iterable[str],
+        self, infos: Mapping[str, Mapping[str, Any]], foods: Iterable[str], doors: Iterable[str]
     ):
         self._infos = infos
         self._foods = frozenset(foods)

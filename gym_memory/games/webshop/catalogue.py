@@ -308,11 +308,7 @@ _REQUEST_FORMS = (
     "i would like {what} with {attributes}{options}",
     "show me {what}, it must offer {attributes}{options}",
 )
-_FEATURE_FORMS = (
-    "{attribute}: {remark}",
-    "{remark}, {attribute}",
-    "{attribute} - {remark}",
-)
+_FEATURE_FORMS = ("{attribute}: {remark}", "{remark}, {attribute}", "{attribute} - {remark}")
 
 
 class ProductKind(NamedTuple):

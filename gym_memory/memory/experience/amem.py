@@ -186,9 +186,7 @@ class AMem(Memory):
         """Return the number of notes, the size of the last recall and the calls of a model."""
         counts = role_counts(self._annotate, self._link)
         return MemoryStats(
-            episodes=len(self._notes),
-            extraction_calls=counts.calls,
-            fallbacks=counts.fallbacks,
+            episodes=len(self._notes), extraction_calls=counts.calls, fallbacks=counts.fallbacks
         )
 
 

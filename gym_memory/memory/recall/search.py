@@ -55,11 +55,7 @@ class Sources:
     """A graph and its observations with the indexes over them, which update themselves."""
 
     def __init__(
-        self,
-        graph: TemporalGraph,
-        store: EpisodeStore,
-        settings: AriGraphSettings,
-        models: Models,
+        self, graph: TemporalGraph, store: EpisodeStore, settings: AriGraphSettings, models: Models
     ):
         self.graph, self.store, self.settings, self.models = graph, store, settings, models
         self.structure = StructuralIndex(graph)

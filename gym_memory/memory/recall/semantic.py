@@ -39,11 +39,7 @@ class SemanticIndex(Follower[Event]):
     """
 
     def __init__(
-        self,
-        graph: TemporalGraph,
-        encoder: Encoder,
-        width: int = 6,
-        threshold: float | None = None,
+        self, graph: TemporalGraph, encoder: Encoder, width: int = 6, threshold: float | None = None
     ):
         self.graph, self.encoder = graph, encoder
         self.width, self.threshold = width, threshold

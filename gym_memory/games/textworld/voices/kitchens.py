@@ -119,10 +119,7 @@ def _door(rng: random.Random, voice: Voice) -> str:
 
 
 def _recipe(
-    rng: random.Random,
-    voice: Voice,
-    ingredients: Sequence[tuple[Name, str, str]],
-    kitchen: Name,
+    rng: random.Random, voice: Voice, ingredients: Sequence[tuple[Name, str, str]], kitchen: Name
 ) -> str:
     foods = [str(name) for name, _, _ in ingredients]
     sentences = [voice.say("requires", foods=enumerated(foods))]
