@@ -303,8 +303,8 @@ class _Pace:
         self._wall, self._cpu = time.monotonic(), time.process_time()
         self._first: int | None = None
 
-    def _left(self, done: int) -> tuple[float, str] | None:
-        """Return the seconds left and the limit; None before the first steps."""
+    def _left(self, done: int) -> tuple[float, str, float] | None:
+        """Return the seconds left, the limit and the steps per second; None before any step."""
         self._first = done if self._first is None else self._first
         steps, took = done - self._first, time.monotonic() - self._wall
         if not steps:
@@ -314,25 +314,24 @@ class _Pace:
             used = time.process_time() - self._cpu
             cpu = max(60 * self._training.max_cpu_minutes - used, 0)
             found.append((cpu * took / max(used, 1e-3), "CPU minutes"))
-        return min(found)
+        return (*min(found), steps / took)
 
     def said(self, done: int) -> str:
         """Return the speed, the time left and the limit that ends the training first."""
         left = self._left(done)
-        if left is None or self._first is None:
+        if left is None:
             return ""
-        seconds, limit = left
-        speed = (done - self._first) / (time.monotonic() - self._wall)
+        seconds, limit, speed = left
         shown = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
         return f"{speed:.0f} steps/s, {shown} left by the limit in {limit}"
 
     def total(self, done: int) -> float:
         """Return the step at which the first limit ends the training."""
         left = self._left(done)
-        if left is None or self._first is None or left[1] == "steps":
+        if left is None or left[1] == "steps":
             return self._training.steps
-        speed = (done - self._first) / (time.monotonic() - self._wall)
-        return min(done + left[0] * speed, self._training.steps)
+        seconds, _, speed = left
+        return min(done + seconds * speed, self._training.steps)
 
 
 def _finish(trainer: Any, folder: Path, device: str) -> None:

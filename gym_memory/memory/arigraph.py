@@ -173,7 +173,7 @@ class AriGraph(Memory):
         store.load_state(state["episodes"])
         self._task = typed(Task, state["task"])
         self._origin, self._calls = int(state["origin"]), int(state["calls"])
-        self._partition = None  # the part of an episode is not added to a store
+        self._partition = None  # a part of an episode does not enter a store
         self._hold(graph, store)
 
     def snapshot(self) -> Any:
@@ -190,7 +190,7 @@ class AriGraph(Memory):
         self._search = None
         try:
             self.graph.restore(version)
-        except InvalidArgumentError:  # of an earlier episode: another graph
+        except InvalidArgumentError:  # a snapshot of an earlier episode has another graph
             graph = graph.fork()
             graph.restore(version)
             self._hold(graph, self.store)

@@ -62,7 +62,7 @@ class RAG(Memory):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return the most similar observations; ``episodes`` has them by rank."""
-        left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
+        left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line has no break
         kept = fit_records((record for record, _ in self._ranked(cue)), left)
         shown = sorted(kept, key=lambda pair: pair[0].t) if self.order == "time" else kept
         text = "\n".join([piece for _, piece in shown])

@@ -413,7 +413,7 @@ class Page:
     __slots__ = ("_misses", "_subject", "full", "left", "lines", "triples")
 
     def __init__(self, size: int):
-        self.left = size + 1  # the last line needs no end
+        self.left = size + 1  # the last line has no break
         self.lines: list[str] = []
         self.triples: list[Triple] = []
         self._subject = ""

@@ -138,7 +138,7 @@ class Simulacra(Memory):
 
         The latest may take half of the budget; ``episodes`` has them newest first, then by score.
         """
-        left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
+        left = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line has no break
         records = self._stream.records
         latest = list(islice(self._stream.latest(), self.recent + 1))
         newest = [records[row] for row in latest if records[row].text != cue.text]

@@ -217,7 +217,7 @@ class STMA(Memory):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return temporal and spatial belief within ``budget`` tokens."""
-        room = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
+        room = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line has no break
         if not self.memory:
             return Recall()
         share = room // 2 if self.spatial else room
@@ -311,7 +311,7 @@ class STMA(Memory):
         graph, version, records, self._belief, self._task, self._calls = snapshot
         try:
             self.graph.restore(version)
-        except InvalidArgumentError:  # of an earlier episode: another graph
+        except InvalidArgumentError:  # a snapshot of an earlier episode has another graph
             self.graph = graph.fork()
             self.graph.restore(version)
             self._index()

@@ -269,7 +269,7 @@ def connect(address: str) -> Callable[[], None]:
     _check_address(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage reports
     before, workplace = signal.getsignal(signal.SIGTERM), os.getcwd()
-    # Ray's own folder keeps logs for ever and lets every user read the token.
+    # Ray's own folder keeps logs forever and lets every user read the token.
     files = _own_folder() if address == "local" else None
     temporary = {"TMPDIR": files} if files else {}  # also keeps the files of killed actors
 

@@ -171,7 +171,7 @@ class AttackedGame(gym.Wrapper[Any, str, Any, str]):
         found: Oracle = self.env.get_wrapper_attr("oracle")()
         attack = self.attack
         facts = frozenset(Triple(*map(self.fill, fact)) for fact in attack.facts) - found.facts
-        there = facts or not attack.moved  # before the thing moves, its place is no lie
+        there = facts or not attack.moved  # until the thing moves, its place is true
         planted = PlantedFacts(facts, self.fill(attack.item) if there else "", bool(attack.answer))
         return found._replace(objects={**found.objects, "planted": planted})
 

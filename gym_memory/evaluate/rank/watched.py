@@ -48,7 +48,7 @@ class _MeasuredMemory(Memory):
         self._task, self._seed = task, seed or 0
 
     def counters(self) -> dict[str, float]:
-        """Return what was measured."""
+        """Return the measured counts."""
         return dict(self._counts)
 
     def state(self) -> dict[str, Any]:
@@ -116,7 +116,7 @@ class ExaminedMemory(_MeasuredMemory):
             memory, played, sheets, budgets, ("unseen", *NAMES)
         ):
             if wording in NAMES and question.kind in SILENCE:
-                continue  # silence is right without a name
+                continue  # without a name, silence is right
             cell = wording if wording in NAMES else question.kind
             self._counts[f"asked {cell}"] += 1
             self._counts[f"right {cell}"] += verdict == "right"
@@ -125,7 +125,7 @@ class ExaminedMemory(_MeasuredMemory):
 
 
 class DeceivedMemory(_MeasuredMemory):
-    """A memory in the play of an :class:`.AttackedGame`, checked for what was planted.
+    """A memory that plays an :class:`.AttackedGame`, checked for planted facts.
 
     It counts the episodes in which a recall states a planted fact that is false, or a step that
     never happened (``believed``), and those in which one shows the planted words (``recalled``).
@@ -165,7 +165,7 @@ class DeceivedMemory(_MeasuredMemory):
         stated = {*recall.triples, *account.facts, *(fact for _, fact in account.dated)}
         forged = planted.forged and any(e.action not in self._played for e in account.entries)
         shown = " ".join([recall.text, *map(str, recall.triples)]).lower()
-        words = planted.item.split(" ... ")  # several: in one line
+        words = planted.item.split(" ... ")  # several words must share a line
         lines = shown.splitlines() if words[1:] else [" ".join(shown.split())]
         known = bool(planted.item) and any(all(w in line for w in words) for line in lines)
         found = {"believed": forged or bool(planted.facts & stated), "recalled": known}

@@ -72,7 +72,7 @@ class Jericho(TextWorldEnv):
         if path is not None and not isinstance(path, str | PathLike):
             raise InvalidArgumentError(f"expected path as text, got {type(path).__name__}")
         if story_seed is not None:
-            check_int("story_seed", story_seed, 1)  # 0: jericho takes the clock
+            check_int("story_seed", story_seed, 1)  # with 0, jericho takes its seed from the clock
         super().__init__(
             max_steps=max_steps,
             valid_actions=valid_actions,

@@ -202,7 +202,7 @@ class TextWorldEngine:
 
     @property
     def is_native(self) -> bool:
-        """True if the rules answer what they can."""
+        """True if the rules answer all commands that they can."""
         return self._answers == "auto"
 
     @property

@@ -283,7 +283,7 @@ class VectorIndex:
         nearest = self._sketches.nearest(vectors, max(k, _MOST_COMPARED), len(self))
         similar = np.full((len(vectors), max(map(len, nearest))), -np.inf, dtype=np.float32)
         ids = np.zeros(similar.shape, dtype=np.int64)
-        taken = np.empty((_PART, self.dim), dtype=np.int16)  # again and again the same memory
+        taken = np.empty((_PART, self.dim), dtype=np.int16)  # one buffer for all parts
         rows = np.empty((_PART, self.dim), dtype=np.float32)
         for numbers, near, line, known in zip(vectors, nearest, similar, ids, strict=True):
             known[: len(near)] = self._ids[near]
@@ -304,7 +304,7 @@ def _best(
     if k < count:  # everything that reaches the k-th best, ties included
         least = np.partition(similar, count - k, axis=1)[:, count - k]
     else:
-        least = np.full(len(similar), np.finfo(np.float32).min)  # more than no row at all
+        least = np.full(len(similar), np.finfo(np.float32).min)  # above the padding of missing rows
     if threshold is not None:
         least = np.maximum(least, np.float32(threshold))
     # A tenth of the time that np.nonzero takes in two dimensions.
@@ -334,7 +334,7 @@ class VectorCache:
 
     def __init__(self, path: Path | None = None):
         self._path = path
-        # A plain dict is slow to give its first key when many before it were taken out.
+        # A plain dict is slow to find its first key after many deletions at its start.
         self._kept: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
         self._lock = threading.Lock()
 

@@ -146,7 +146,7 @@ class AMem(Memory):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return the nearest notes and those linked to them; ``episodes`` has them by rank."""
-        room = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
+        room = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line has no break
         records = (
             StreamRecord(note.t, f"{note.text}\n({note.context})", note.action)
             for note, _ in self._ranked(cue)

@@ -103,7 +103,7 @@ class Fusion(Memory):
 
     def recall_parts(self, cue: Cue, budget: int) -> Iterator[tuple[Memory, int, Recall]]:
         """Yield each part with its tokens and its recall."""
-        whole = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line needs no end
+        whole = check_budget(budget) * CHARS_PER_TOKEN + 1  # the last line has no break
         given = share = 0.0
         for part, part_share in zip(self._parts, self._shares, strict=True):
             share += part_share

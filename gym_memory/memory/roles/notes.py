@@ -48,7 +48,7 @@ __all__ = ["SEEN", "BeliefNotes", "Notes", "describe", "fit_lines", "read_descri
 __all__ += ["stated_facts"]
 
 SEEN = LOCATIONS | {"is", EXIT, *map(way_relation, DIRECTIONS), *map(door_relation, DIRECTIONS)}
-"""Relations of what is seen; all others are of what was read or worked out."""
+"""Relations of observed facts; facts of all others were read or inferred."""
 
 _READ_SHARE = 2 / 3
 _PROSE_SHARE = 4

@@ -160,7 +160,7 @@ class SqliteDatabase:
         """Do nothing, because a file has no such index."""
 
     def _check(self) -> None:
-        # SQLite rolls back a write that a kill interrupted, which needs more than reading.
+        # SQLite rolls back an interrupted write, which needs the right to write.
         mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
         with self._reported(), closing(self._connect(mode)) as connection:
             connection.execute("BEGIN")  # another process may be upgrading
@@ -238,13 +238,9 @@ class SqliteDatabase:
                 f"cannot use the memory store {self.place!r}: {error} ({hint})"
             ) from error
         except (sqlite3.DatabaseError, UnicodeDecodeError, Damage) as error:
-            # UnicodeDecodeError: of SQLite's message, which quotes the damage.
-            if (
-                isinstance(error, sqlite3.DatabaseError)
-                and type(error) is not sqlite3.DatabaseError
-            ):
-                # a programming error
-                raise
+            # SQLite's message quotes the damage, which may be undecodable.
+            if type(error) not in (sqlite3.DatabaseError, UnicodeDecodeError, Damage):
+                raise  # a programming error
             raise StoreError(
                 f"the memory store {self.place!r} is damaged: {error}. Nothing was changed. "
                 "`gym-memory verify` says what is whole. "
