@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 from gym_memory.games.nethack import skills
 from gym_memory.games.nethack.engine import ENTER, ESCAPE, GamePrompt, PackItem
-from gym_memory.games.nethack.grid import CELLS, DIRECTIONS, EIGHT, area_name, direction_to
+from gym_memory.games.nethack.grid import CELLS, COLUMNS, DIRECTIONS, EIGHT, area_name, direction_to
 from gym_memory.games.nethack.play import DIRECTION_KEYS, Impossible, NetHackPlay
 from gym_memory.games.nethack.rules import plain_name
 
@@ -94,8 +94,8 @@ _SIMPLE: dict[str, Skill] = {
     "inventory": lambda play: f"You carry {len(play.screen.items)} kinds of things.",
     "eat here": lambda play: skills.use_here(play, "eat"),
     "quaff here": lambda play: skills.use_here(play, "quaff"),
-    **{f"go {way}": lambda play, way=way: skills.climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
-    **{way: lambda play, way=way: skills.climb(play, way) for way in ("up", "down")},  # type: ignore[misc]
+    **dict.fromkeys(("go up", "up"), partial(skills.climb, way="up")),
+    **dict.fromkeys(("go down", "down"), partial(skills.climb, way="down")),
 }
 
 _Parser = Callable[[NetHackPlay, "re.Match[str]", bool], str]
@@ -286,9 +286,10 @@ def _uses(items: tuple[PackItem, ...], lines: tuple[str, ...]) -> tuple[str, ...
 
 def _lines(play: NetHackPlay) -> Iterator[str]:
     """Return the directions with a hostile creature in a straight line."""
-    row, column = divmod(play.here, 79)
+    row, column = divmod(play.here, COLUMNS)
     for being in play.level.creatures:
-        down, right = being.cell // 79 - row, being.cell % 79 - column
+        down, right = being.cell // COLUMNS - row, being.cell % COLUMNS - column
         if being.attitude == "hostile" and (not down or not right or abs(down) == abs(right)):
             near = max(abs(down), abs(right))
-            yield direction_to(play.here, play.here + down // near * 79 + right // near)
+            beside = play.here + down // near * COLUMNS + right // near
+            yield direction_to(play.here, beside)

@@ -21,7 +21,7 @@ from gym_memory.games.nethack.engine import (
     make_nle,
 )
 from gym_memory.games.nethack.facts import facts_of, reported_facts
-from gym_memory.games.nethack.grid import COLUMNS, area_name, offset_words
+from gym_memory.games.nethack.grid import CELLS, COLUMNS, area_name, offset_words
 from gym_memory.games.nethack.level import Level
 from gym_memory.games.nethack.play import Impossible, NetHackPlay, Stop
 from gym_memory.games.nethack.progression import progression
@@ -121,13 +121,13 @@ def _list_other_areas(level: Level, here: AreaListing) -> Iterator[str]:
     steps = level.paths().steps
 
     def where(cell: int) -> str:
-        return f"{steps[cell]} steps" if steps[cell] < COLUMNS * 21 else "no path known"
+        return f"{steps[cell]} steps" if steps[cell] < CELLS else "no path known"
 
     yield f"Map of {level.name}:"
     for area in level.areas():
         if area != here.area:
             nearest = int(steps[level.area == area].min())
-            away = f"{nearest} steps away" if nearest < COLUMNS * 21 else "no path known"
+            away = f"{nearest} steps away" if nearest < CELLS else "no path known"
             yield from _describe_area(level, listing(level, area), where, away)
 
 

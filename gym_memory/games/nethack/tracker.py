@@ -28,6 +28,11 @@ _CONDITIONS = (
     "turning to stone", "turning to slime", "strangled", "food poisoned", "terminally ill",
     "blind", "deaf", "stunned", "confused", "hallucinating", "levitating", "flying", "riding",
 )  # fmt: skip
+_UNDERFOOT = (
+    "staircase up", "staircase down", "ladder up", "ladder down", "altar", "fountain",
+    "opulent throne", "sink",
+)  # fmt: skip
+"""Features that the look command names."""
 
 
 class AreaEntry(NamedTuple):
@@ -164,13 +169,9 @@ class Tracker:
 
     def stairs_here(self, words: str) -> None:
         """Read the stairs under the player in the message of the look command."""
-        for name in (
-            *("staircase up", "staircase down", "ladder up", "ladder down"),
-            *("altar", "fountain", "opulent throne", "sink"),
-        ):
-            if f" {name}" in words:
-                self.level.note_feature(self.screen.here, name)
-                return
+        name = next((name for name in _UNDERFOOT if f" {name}" in words), "")
+        if name:
+            self.level.note_feature(self.screen.here, name)
 
     def here(self) -> AreaListing:
         """Return the things at the player's cell."""
