@@ -19,6 +19,7 @@ from gym_memory.core.errors import (
     ModelError,
     ResultsError,
 )
+from gym_memory.core.frames import users_frame
 from gym_memory.core.machine import machine_fault
 from gym_memory.core.names import Spec
 from gym_memory.core.secrets import scrubbed
@@ -112,7 +113,11 @@ class JobPlayer(EpisodePlayer):
 
     def failure(self, error: BaseException) -> EpisodeResult:
         """Return the result of an episode that a fault ended."""
-        lines = scrubbed("".join(traceback.format_exception(error)))[-_DETAIL_CHARS:]
+        whole = scrubbed("".join(traceback.format_exception(error)))
+        lines, own = whole[-_DETAIL_CHARS:], users_frame(whole)
+        if own and not users_frame(lines):  # below a deep stack or a long message
+            place = f'  File "{own.file}", line {own.line}, in {own.name}\n    {own.code}'
+            lines = f"{place}\n[...]\n{lines}"
         message = " ".join(scrubbed(f"{type(error).__name__}: {error}").split())[:500]
         known = {"task_id": self.task_id, "steps": self.steps}
         took = time.perf_counter() - self._began

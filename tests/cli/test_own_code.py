@@ -17,7 +17,8 @@ from gym_memory.core.names import import_plugin
 from gym_memory.core.trust import check_bare, check_game
 from gym_memory.games.foreign import make_foreign
 from gym_memory.memory import MEMORIES, make_memory
-from gym_memory.run.config import RunConfig
+from gym_memory.run.config import Job, RunConfig
+from gym_memory.run.play import play_job
 
 ROOT = Path(__file__).parents[2]
 AGENT = '''
@@ -361,6 +362,15 @@ def test_fault_of_a_factory_shows_its_line(tmp_path):
     env = "Foreign?entry=./broken.py:furnish&chairs=2"
     said = run(["run", "-e", env, "-m", "none", "-p", "random", "-w", "1"], tmp_path, status=2)
     assert "broken.py:59, in furnish: return Room(**settings)" in said
+
+
+@pytest.mark.parametrize("fault", ["'x' * 9000", "chr(10).join(map(str, range(5000)))"])
+def test_long_message_hides_no_line(tmp_path, monkeypatch, fault):
+    (tmp_path / "loud.py").write_text(f"def act(obs, info):\n    raise ValueError({fault})\n")
+    monkeypatch.chdir(tmp_path)
+    import_plugin("./loud.py")
+    (row,) = play_job(Job("Fetch?max_steps=2", "none", "./loud.py:act", 0))
+    assert str(users_frame(row.result.detail)).startswith("loud.py:2, in act: raise ValueError(")
 
 
 def test_frame_is_the_last_one_of_the_user():
