@@ -77,6 +77,7 @@ _PREFIX = re.compile(
     re.IGNORECASE,
 )
 """Labels without a word for *action*; the rest of the line must be a valid action."""
+_LINE = re.compile(r"^(?!\s*(?:```|~~~)).*\S.*$", re.MULTILINE)
 _NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
 _TAGGED = re.compile(
     rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,120}}?)"
@@ -265,18 +266,13 @@ def read_action(
     """
     answer = without_thinking(text).replace("\r\n", "\n").rstrip()[-_MAX_CHARS:]
     answer = _KEYED_CALL.sub(r"<function=\1>\2</function>", _STRUCK.sub("", answer))
-    answer = _KEYED.sub(r"<parameter=\1>\2</parameter>", answer)
-    answer = _SQUARE.sub(r"<\1>\2</\1>", answer)
+    answer = _SQUARE.sub(r"<\1>\2</\1>", _KEYED.sub(r"<parameter=\1>\2</parameter>", answer))
     if not answer:
         raise UnreadableAnswerError("expected an action, got an empty answer")
     made_up = _INVENTED_REPLY.search(answer)
     before = answer[: made_up.start()] if made_up else answer
-    kinds = [
-        _structured,
-        _tagged,
-        _labelled,
-        *([_on_lines, _in_sentences] if valid else [_first_line]),
-    ]
+    kinds: list[Kind] = [_structured, *([_in_pairs] if valid else []), _tagged, _labelled]
+    kinds += [_on_lines, _in_sentences] if valid else [_first_line]
     for alike in (_match, _match_loosely):
         match = functools.partial(undressed, valid=valid, operations=operations, alike=alike)
         claims = _claims(before, kinds, match) or _claims(answer, kinds, match)
@@ -303,11 +299,8 @@ def _shown(text: str) -> str:
 
 def _claims(answer: str, kinds: Sequence[Kind], match: Match) -> list[_Claim]:
     """Return the claims of the first kind that occurs."""
-    for kind in kinds:
-        claims = list(kind(answer, match))
-        if claims:
-            return claims
-    return []
+    found = (list(kind(answer, match)) for kind in kinds)
+    return next(filter(None, found), [])
 
 
 # ------------------------------------------------------------ kinds of claims
@@ -322,19 +315,17 @@ def _structured(answer: str, match: Match) -> Iterator[_Claim]:
             values = [ast.literal_eval(answer[start:end])]  # a Python literal
     start = max(min((at for at in map(answer.find, "{[") if at >= 0), default=0), 0)
     end = max(answer.rfind("}"), answer.rfind("]")) + 1
-    leaves = [leaf for value in values for leaf in _leaves("", value)]
-    leaves = leaves or list(_fields(answer))
-    thoughts = (text for key, text in leaves if _THOUGHT_KEY.fullmatch(key))
-    thought = next(thoughts, "")
+    leaves = [leaf for value in values for leaf in _leaves("", value)] or [*_fields(answer)]
+    thought = next((text for key, text in leaves if _THOUGHT_KEY.fullmatch(key)), "")
     top = [leaf for value in values if isinstance(value, Mapping) for leaf in value.items()]
     named = _named((key, text) for key, text in top if isinstance(text, str))
     named = named if any(map(match, named)) else _named(leaves)  # inner ones may be candidates
     others = [text for key, text in leaves if not _OTHER_KEY.fullmatch(_CAMEL.sub(" ", key))]
     fields = named or list(filter(match, others))
-    pairs = [] if values else _PAIR.findall(answer)
-    if len(dict(pairs)) == len(pairs) > 1:
-        values, start, end = [dict(pairs)], 0, len(answer) + 1
-    if not any(map(match, fields)):
+    for value in values:
+        if isinstance(value, Mapping) and any(key in value for key in _CALL_INPUTS):
+            fields = [*filter(match, _calls(value))][:1] or fields
+    if not any(map(match, fields)) or len(set(fields)) > 1 > len(named):
         fields = [call for value in values for call in _calls(value) if match(call)] or fields
     for text in fields:
         found = match(text)
@@ -395,6 +386,13 @@ def _fields(answer: str) -> Iterator[tuple[str, str]]:
             yield field[1], field[3]
 
 
+def _in_pairs(answer: str, match: Match) -> Iterator[_Claim]:
+    """Yield the action in the pairs of a key and a value, such as a verb and an object in YAML."""
+    pairs = _PAIR.findall(answer)
+    calls = _calls(dict(pairs)) if len(dict(pairs)) == len(pairs) else ()
+    yield from (_Claim(call, match(call), 0, len(answer)) for call in calls if match(call))
+
+
 def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
     for call in _FUNCTION.finditer(answer):
         text = _call(call[1], _INSIDE.findall(call[2]) or call[2])
@@ -408,7 +406,7 @@ def _tagged(answer: str, match: Match) -> Iterator[_Claim]:
         elif (tag["tag"] or "").lower() in _PARAMETERS and not _NAMED.search(tag["about"]):
             continue
         closed = tag["inside"] is None or tag[0].endswith(">")
-        found = match(inside)
+        found = "" if _INNER_TAG.search(inside) else match(inside)
         claims = [] if found else _claims(inside, (_tagged, _labelled), match)
         if not (found or claims):  # in parts: attributes, or tags with other names
             found = match(" ".join([*parts, *_INNER_TAG.sub(" ", inside).split()]))
@@ -443,10 +441,11 @@ def _on_lines(answer: str, match: Match) -> Iterator[_Claim]:
 
 
 def _first_line(answer: str, match: Match) -> Iterator[_Claim]:
-    """Yield the first line if every text is valid, unless it is labelled as a thought."""
-    line = _NEXT_LINE.match(answer)
-    if line and not _THOUGHT.match(line[1]):
-        yield _Claim(line[1], match(line[1]), *line.span(1))
+    """Yield the first line if every text is valid, rather one that is no sentence or thought."""
+    lines = [line for line in _LINE.finditer(answer) if not _THOUGHT.match(line[0])]
+    bare = [line for line in lines if line[0].rstrip()[-1] not in ".!?:"]
+    for line in (bare or lines)[:1]:
+        yield _Claim(line[0], match(line[0]), *line.span())
 
 
 def _in_sentences(answer: str, match: Match) -> Iterator[_Claim]:
@@ -525,14 +524,14 @@ def _by_meaning(valid: tuple[str, ...]) -> Mapping[str, str]:
     found: dict[str, list[str]] = {}
     for action in valid:
         plain = _plain(action)
-        choices = [word.split("/") for word in plain.split()]
-        ways = itertools.islice(itertools.product(*choices), _MOST_CHOICES)
+        choices = itertools.product(*(word.split("/") for word in plain.split()))
+        ways = itertools.islice(choices, _MOST_CHOICES)
         said = dict.fromkeys((direction_in(plain) or plain, *map(" ".join, ways)))
         said |= dict.fromkeys(_plain(_BETWEEN.sub(" ", one)) for one in said)
         bare = [parse_action(one) for one in said]
         said |= dict.fromkeys(" ".join((it.verb, *it.names)) for it in bare)
-        taken = [it for it in bare if it.template == "<> from <>"]  # the place is no choice
-        for one in said | dict.fromkeys(f"{it.verb} {it.names[0]}" for it in taken):
+        taken = [f"{it.verb} {it.names[0]}" for it in bare if it.template == "<> from <>"]
+        for one in said | dict.fromkeys(taken):  # the place is no choice
             found.setdefault(one, []).append(action)
     return {said: actions[0] for said, actions in found.items() if len(actions) == 1}
 
@@ -593,7 +592,8 @@ def _without_marks(line: str) -> str:
         whole = f"{found['verb']} {found['object']}"
         return found["rest"] or found["bare"] or found["empty"] or whole
     bare = _SIGNS.sub("", line.strip(_MARKS))
-    return _ADVERB.sub("", bare)
+    torn = any(bare.count(mark) % 2 != line.count(mark) % 2 for mark in "\"'")  # say "hello"
+    return line if torn else _ADVERB.sub("", bare)
 
 
 def _without_remark(line: str) -> str:

@@ -49,6 +49,25 @@ def test_odd_answer_gives_its_action_or_none(decides: bool) -> None:
     assert read == {row["answer"]: row["action"] for row in rows}
 
 
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        ("Sorry, that was wrong.\ntake lamp", "take lamp"),
+        ("Here is my action:\ntake lamp\n\nThis gives light.", "take lamp"),
+        ("Thought: It is dark\ntake lamp", "take lamp"),
+        ("Observation: dark\nAction: take lamp", "take lamp"),
+        ("```\ntake lamp\n```", "take lamp"),
+        ('Action: say "hello"', 'say "hello"'),
+        ('{"verb": "take", "object": "lamp"}', "take lamp"),
+        ('{"command": "take", "args": ["lamp"]}', "take lamp"),
+        ("<action><verb>take</verb><object>lamp</object></action>", "take lamp"),
+        ("Answer: take lamp\nExplanation: dark", "take lamp"),
+    ],
+)
+def test_action_is_read_without_a_list(answer: str, action: str) -> None:
+    assert action_in(answer, []) == action
+
+
 def test_last_line_of_cut_answer_is_not_an_action() -> None:
     valid = ["take key", "take key from box"]
     assert action_in("Thought: there.\nAction: take key", valid) == "take key"
