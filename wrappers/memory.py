@@ -14,10 +14,8 @@ from gym_memory.core.records import (
     Outcome,
     PlanState,
     Reasons,
-    Recall,
     Step,
     Task,
-    Triple,
     changed,
 )
 from gym_memory.core.settings import check_text
@@ -189,12 +187,6 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         seen = self._step
         self._cue = Cue(seen.text, obs["task"], seen.inventory, obs["valid_actions"], aim)
         recall = self.memory.recall(self._cue, self.budget)
-        if not _is_recall(recall):
-            raise InvalidArgumentError(
-                f"expected {type(self.memory).__name__}.recall to return a Recall with its text, "
-                f"got {recall!r:.60}: return Recall(text=..., triples=(), episodes=(), lessons=())"
-                ", with text everywhere and three texts a triple"
-            )
         recall_ms = (time.perf_counter() - started) * 1e3
         stats = changed(
             self.memory.stats(),
@@ -232,22 +224,6 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
         obs, info = self.env.get_wrapper_attr("restore")(below)
         self.memory.restore(memory)
         return self._show(obs, info, 0.0)
-
-
-def _is_recall(recall: Any) -> bool:
-    if not isinstance(recall, Recall) or not isinstance(recall.text, str):
-        return False
-    if not isinstance(recall.triples, tuple | list):
-        return False
-    others = [triple for triple in recall.triples if type(triple) is not Triple]
-    triples = all(_are_texts(triple) and len(triple) == 3 for triple in others)
-    return triples and _are_texts(recall.episodes) and _are_texts(recall.lessons)
-
-
-def _are_texts(items: Any) -> bool:
-    if not isinstance(items, tuple | list):
-        return False
-    return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
 def _remake(

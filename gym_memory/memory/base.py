@@ -33,6 +33,7 @@ from gym_memory.core.records import (
     Recall,
     Step,
     Task,
+    Triple,
 )
 from gym_memory.core.settings import Help, Settings, make_settings
 from gym_memory.core.text import split_reward, with_reward
@@ -271,12 +272,12 @@ def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, 
 
     @functools.wraps(recall)
     def held(self: Memory, cue: Cue, budget: int) -> Recall:
-        room, found = budget, recall(self, cue, budget)
-        size = _tokens(found) if self.keeps_budget else 0
+        room, found = budget, _shaped(self, recall(self, cue, budget))
+        size = count_tokens(found.text) if self.keeps_budget else 0
         while size > budget and room > 0:
             room = max(min(room - 1, room * budget // size), 0)
-            found = recall(self, cue, room)
-            size = _tokens(found)
+            found = _shaped(self, recall(self, cue, room))
+            size = count_tokens(found.text)
         self._room = room
         if size <= max(budget, 0) or not self.keeps_budget:
             return found
@@ -286,10 +287,30 @@ def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, 
     return held
 
 
-def _tokens(found: Any) -> int:
-    """Return the tokens of a recall; 0 for anything else, which the caller refuses."""
-    text = getattr(found, "text", None)
-    return count_tokens(text) if isinstance(text, str) else 0
+def _shaped(memory: Memory, found: Any) -> Recall:
+    """Return a recall with tuples for lists; refuse any other value."""
+    if not isinstance(found, Recall) or not _are_texts((found.text,)) or not _has_parts(found):
+        raise InvalidArgumentError(
+            f"expected {type(memory).__name__}.recall to return a Recall with its text, "
+            f"got {found!r:.60}: return Recall(text=..., triples=(), episodes=(), lessons=())"
+            ", with text everywhere and three texts a triple"
+        )
+    triples = tuple(one if type(one) is Triple else Triple(*one) for one in found.triples)
+    return Recall(found.text, triples, tuple(found.episodes), tuple(found.lessons))
+
+
+def _has_parts(recall: Recall) -> bool:
+    if not isinstance(recall.triples, tuple | list):
+        return False
+    others = [triple for triple in recall.triples if type(triple) is not Triple]
+    triples = all(_are_texts(triple) and len(triple) == 3 for triple in others)
+    return triples and _are_texts(recall.episodes) and _are_texts(recall.lessons)
+
+
+def _are_texts(items: Any) -> bool:
+    if not isinstance(items, tuple | list):
+        return False
+    return all(issubclass(kind, str) for kind in set(map(type, items)))
 
 
 def unbounded_recall(memory: Memory, cue: Cue, budget: int) -> Recall:
@@ -297,8 +318,8 @@ def unbounded_recall(memory: Memory, cue: Cue, budget: int) -> Recall:
 
     Call it right after. Only a memory that ignores the budget exceeds it here.
     """
-    found: Recall = inspect.unwrap(type(memory).recall)(memory, cue, min(budget, memory._room))
-    return found
+    recall = inspect.unwrap(type(memory).recall)
+    return _shaped(memory, recall(memory, cue, min(budget, memory._room)))
 
 
 def _as_recalled(reasons: Callable[[Any, Cue, int], Reasons]) -> Callable[[Any, Cue, int], Reasons]:

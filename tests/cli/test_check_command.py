@@ -214,7 +214,7 @@ def test_correct_component_has_no_fault(folder: Path, capsys: Any, name: str) ->
     ("own", "check", "said"),
     [
         ("memories.py:Raises", "plays", "AttributeError"),
-        ("memories.py:WrongType", "plays", "expected a Recall, got str"),
+        ("memories.py:WrongType", "plays", "expected WrongType.recall to return a Recall"),
         ("memories.py:OverBudget", "budget", "tokens under a budget of 0"),
         ("memories.py:Outside", "state is whole", "outside of state()"),
         ("memories.py:Tuples", "state is JSON", "tuples become lists"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_memory.core.records import Cue, Step, Task
+from gym_memory.core.records import Cue, Recall, Step, Task, Triple
 from gym_memory.core.tokens import count_tokens, fitting_chars, size_of, truncate_tokens
 from gym_memory.memory.base import MEMORIES, make_memory
 
@@ -54,3 +54,13 @@ def test_prefix_fits_and_english_costs_its_length(text: str, budget: int) -> Non
 def test_other_scripts_and_code_cost_more_than_english() -> None:
     for script, text in TEXTS.items():
         assert count_tokens(text * 9) > 1.1 * len(text * 9) / 4, script
+
+
+def test_lists_of_a_recall_become_tuples() -> None:
+    class Lists(type(make_memory("none"))):  # type: ignore[misc]
+        def recall(self, cue: Cue, budget: int) -> Recall:
+            return Recall("a", [["lamp", "is in", "hall"]], ["seen"], [])
+
+    found = Lists().recall(Cue("hall"), 10)
+    assert found == Recall("a", (Triple("lamp", "is in", "hall"),), ("seen",), ())
+    assert type(found.triples[0]) is Triple
