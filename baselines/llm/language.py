@@ -25,7 +25,7 @@ from gym_memory.core.settings import Help, Settings
 from gym_memory.core.text import with_reward
 from gym_memory.core.tokens import CHARS_PER_TOKEN, fitting_chars, size_of
 from gym_memory.llm import MODELS, ChatModel, Message, Reply, Request, model_spec
-from gym_memory.llm.base import Form, answered
+from gym_memory.llm.base import NO_ANSWER, Form, answered
 from gym_memory.llm.prompts import Prompt, load_prompt
 from gym_memory.llm.usage import current_scope
 from gym_memory.memory.reading import entry_head, quoted, split_entries
@@ -352,6 +352,8 @@ class LanguagePolicy(Policy):
 
         def read(answer: Reply) -> Decision:
             text = str(getattr(answer.parsed, field)) if field else answer.text
+            if not text.strip():  # some servers take the whole answer for a thought
+                text = answer.thought.rstrip().rpartition("\n")[2]
             self._unread = ("", text)
             return self.read(text, obs, cut=answer.finish == "length" and not field)
 
@@ -361,7 +363,7 @@ class LanguagePolicy(Policy):
         except UnreadableAnswerError as error:
             self.asked_again += 1
             turns: list[Message] = [
-                {"role": "assistant", "content": answer.text[:2000]},
+                {"role": "assistant", "content": answer.text[:2000] or NO_ANSWER},
                 {
                     "role": "user",
                     "content": f"This answer cannot be used: {error}.\n{_RETRY_REQUEST}",

@@ -16,12 +16,24 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 from gym_memory.core.errors import InvalidArgumentError, ModelError, defined_at
 from gym_memory.llm.thinking import split_thinking
 
-__all__ = ["ChatModel", "Form", "Message", "Reply", "Request", "Scorer", "Tokens", "json_values"]
+__all__ = [
+    "NO_ANSWER",
+    "ChatModel",
+    "Form",
+    "Message",
+    "Reply",
+    "Request",
+    "Scorer",
+    "Tokens",
+    "json_values",
+]
 __all__ += ["answered", "repair_messages", "validate"]
 
 _MAX_LINE_CHARS = 300
 _MAX_STARTS = 64
 _QUOTED = 2000
+NO_ANSWER = "(no answer)"
+"""Turn in place of an empty one, which some servers refuse."""
 _OPENING = re.compile(r"[{\[]")
 _BESIDE_JSON = re.compile(r'("(?:[^"\\]|\\.)*+")|//[^\n]*|,(?=(?:\s|//[^\n]*+)*+[}\]])', re.DOTALL)
 """Text of JSON, and what JavaScript allows beside it: comments and a last comma."""
@@ -236,7 +248,7 @@ def repair_messages(messages: Sequence[Message], answer: str, error: ModelError)
     """Return the chat that requests another answer and states the fault of the last one."""
     return [
         *messages,
-        {"role": "assistant", "content": answer[:_QUOTED]},
+        {"role": "assistant", "content": answer[:_QUOTED] or NO_ANSWER},
         {
             "role": "user",
             "content": f"This answer cannot be used: {str(error)[:_QUOTED]}\n"

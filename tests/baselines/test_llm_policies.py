@@ -179,6 +179,19 @@ def test_answer_of_another_form_may_name_the_action() -> None:
     assert agent.focus == PlanState("find it")
 
 
+def test_answer_in_the_place_of_a_thought_is_read() -> None:
+    class Misfiled(Echo):
+        def complete(self, request: Request) -> Reply:
+            self.turns = [message["content"] for message in request.messages]
+            return Reply("", thought=self.answers[0])
+
+    agent = Plain(llm=Misfiled("A door.\nI could look.\nAction: go east"))
+    assert agent.act(shown(), {}) == "go east"
+    agent = Plain(llm=Misfiled("Action: go east\nNo, that would be wrong."))
+    agent.act(shown(), {})
+    assert (agent.invalid_actions, "" in agent.llm.turns) == (1, False)
+
+
 def test_model_that_returns_text_is_refused_with_its_line() -> None:
     class Wrong:
         def complete(self, request: Request) -> str:
