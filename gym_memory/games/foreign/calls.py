@@ -16,7 +16,7 @@ from numpy.random import mtrand
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, defined_at
 from gym_memory.games.foreign.sources import as_flag, as_number
 
-__all__ = ["Caller", "GlobalChance", "Result", "action_names"]
+__all__ = ["Caller", "GlobalChance", "Result", "action_names", "first_action"]
 
 
 class Result(NamedTuple):
@@ -116,8 +116,9 @@ def action_names(env: Any, given: Sequence[str] | None) -> tuple[str, ...]:
     They come from ``given``, else from the environment's ``actions`` enumeration or
     ``get_action_meanings()``, else they are the numbers.
     """
-    space = getattr(env, "action_space", None)
-    if not isinstance(space, gym.spaces.Discrete):
+    space: Any = getattr(env, "action_space", None)
+    old = type(space).__name__ == "Discrete"  # of the package gym
+    if not (old or isinstance(space, gym.spaces.Discrete)):
         if isinstance(space, gym.Space) and not isinstance(space, gym.spaces.Text):
             raise InvalidArgumentError(
                 f"expected actions as text or Discrete, got {space}: wrap it so that they are"
@@ -131,8 +132,14 @@ def action_names(env: Any, given: Sequence[str] | None) -> tuple[str, ...]:
             raise InvalidArgumentError(
                 f"expected actions as {space.n} different names, got {given!r}"
             )
-        names = tuple(map(str, range(space.start, space.start + space.n)))
+        first = first_action(env)
+        names = tuple(map(str, range(first, first + space.n)))
     return names
+
+
+def first_action(env: Any) -> int:
+    """Return the number of the first Discrete action."""
+    return int(getattr(getattr(env, "action_space", None), "start", 0))
 
 
 def _own_names(env: Any) -> tuple[str, ...]:

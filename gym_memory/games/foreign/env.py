@@ -20,7 +20,7 @@ from gym_memory.core.records import Oracle
 from gym_memory.core.settings import check_flag, check_int, check_known, check_name, check_text
 from gym_memory.extract import EXTRACTORS
 from gym_memory.games.base import Feedback, TextEnv
-from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names
+from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names, first_action
 from gym_memory.games.foreign.sources import (
     MISSING,
     FixedValue,
@@ -225,8 +225,9 @@ class ForeignEnv(TextEnv):
         return reported
 
     def _send(self, action: str) -> Feedback:
-        first = getattr(getattr(self.foreign, "action_space", None), "start", 0)
-        command = int(first) + self._names.index(action) if self._names else action
+        command: Any = action
+        if self._names:
+            command = first_action(self.foreign) + self._names.index(action)
         with self._own_randomness():
             result = self._caller.step(command)
         with self._caller.reading("step"):
