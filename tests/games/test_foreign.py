@@ -258,6 +258,19 @@ def test_a_chat() -> None:
     assert (obs["text"], terminated, info["success"]) == ("Right.", True, None)
 
 
+def test_chat_with_calls_of_tools_has_their_text() -> None:
+    class Tools(Chat):
+        def step(self, action):
+            self.log += [{"role": "assistant", "content": None}, {"role": "tool", "content": None}]
+            parts = ["No.", {"type": "text"}, {"type": "image_url", "text": 1}]
+            self.log.append({"role": "user", "content": parts})
+            return list(self.log), 0.0, False, {}
+
+    env = ForeignEnv(Tools())
+    env.reset(seed=1)
+    assert env.step("1")[0]["text"] == "No."
+
+
 class Ends:
     """An old environment with given endings."""
 

@@ -172,15 +172,17 @@ def said(chat: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of all messages but the assistant's and, if others are left, the system's."""
     messages = [message for message in chat if message["role"] != "assistant"]
     others = [message for message in messages if message["role"] != "system"] or messages
-    return "\n\n".join(map(message_text, others))
+    return "\n\n".join(filter(None, map(message_text, others)))
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    """Return the text of a message, which may have parts."""
+    """Return the text of a message, which may have parts or, beside a tool call, none."""
     content = message["content"]
     if isinstance(content, list | tuple):
-        return "\n".join(part["text"] for part in content if part.get("type", "text") == "text")
-    return as_text("content", content)
+        parts = (part if isinstance(part, Mapping) else {"text": part} for part in content)
+        texts = (part.get("text") for part in parts if part.get("type", "text") == "text")
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return "" if content is None else as_text("text", content)
 
 
 GENERAL = "plain"
