@@ -80,8 +80,8 @@ _PREFIX = re.compile(
 _LINE = re.compile(r"^(?!\s*(?:```|~~~)).*\S.*$", re.MULTILINE)
 _NEXT_LINE = re.compile(r"\s*(?:(?:```|~~~)[\w-]*\s*\n\s*)?([^\n]*)")
 _TAGGED = re.compile(
-    rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)(?P<about>[^<>\n]{{0,120}}?)"
-    r"(?:/>|>(?P<inside>.*?)(?:</(?P=tag)>|\Z))"
+    rf"<(?P<tag>(?:\w+_)?(?:{_NOUN}|final)(?:_\w+)?|parameter|arg|argument)\b(?P<about>[^<>\n]{{0,120}}?)"
+    r"(?:/>|>(?P<inside>(?:(?!<(?P=tag)\b).)*?)(?:</(?P=tag)>|\Z))"
     r"|\\boxed\{(?:\\\w+\{)?(?P<box>[^{}]*)\}",
     re.IGNORECASE | re.DOTALL,
 )

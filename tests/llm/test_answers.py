@@ -103,6 +103,8 @@ CALLS += ["take red apple from table", "take green apple from table"]
         ('<action instead="look" name="go north"/>', "go north"),
         ('<invoke name="take"><parameter name="object">lamp</parameter></invoke>', "take lamp"),
         ("[ACTION]take lamp[/ACTION]", "take lamp"),
+        ("<action>" * 900, ""),
+        ("<action>" * 900 + "take lamp</action>", "take lamp"),
         ("```yaml\nverb: take\nobject: lamp\n```", "take lamp"),
         ("action:\n  verb: take\n  object: lamp\nreason: It is dark.", "take lamp"),
         ("Action: go north\nAction: look", ""),
