@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from gym_memory.core import components
 from gym_memory.core.errors import InvalidArgumentError, defined_at
 from gym_memory.core.names import Registry, Spec
@@ -82,9 +84,10 @@ class Player(Policy):
     def act(self, obs: Observation, info: dict[str, Any]) -> str:
         """Return the player's answer."""
         action: str = self._act(obs, info)
-        if action is None:
+        if not isinstance(action, str | int | np.generic | np.ndarray):  # numbers: IndexActions
+            place = defined_at("act", self._act)
             raise InvalidArgumentError(
-                f"expected act to return an action, got None{defined_at('act', self._act)}"
+                f"expected act to return an action, got {action!r:.60}{place}"
             )
         self.focus = getattr(self._player, "focus", self.focus)
         return action

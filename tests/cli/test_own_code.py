@@ -237,6 +237,18 @@ def test_name_of_an_own_file_plays_once_it_is_imported(tmp_path):
     assert make_policy(f"{place}:act").act({"valid_actions": ["look"]}, {}) == "look"
 
 
+async def late(obs, info):
+    return "look"
+
+
+@pytest.mark.parametrize("act", [lambda obs, info: ("look", "a thought"), late])
+@pytest.mark.filterwarnings("ignore:coroutine")
+def test_answer_that_is_no_action_shows_its_line(act):
+    said = r"expected act to return an action, got .*; act is at .*test_own_code.py:\d+"
+    with pytest.raises(InvalidArgumentError, match=said):
+        make_policy(act).act({}, {})
+
+
 def test_object_that_cannot_act_is_refused():
     with pytest.raises(InvalidArgumentError, match=r"act\(obs, info\) -> str"):
         make_policy(3)
