@@ -33,19 +33,23 @@ PLANNER = "planner?encoder=hash"
 
 
 class Mixture(Memory):
-    """A memory that is another one of :data:`READ` in each episode, in turn."""
+    """A memory that is another one of :data:`READ` in each episode, in turn.
+
+    With ``cuts`` above 1, the budget is also whole, a half, a quarter, ... in turn.
+    """
 
     name: ClassVar[str] = "mixture"
 
-    def __init__(self) -> None:
+    def __init__(self, cuts: int = 1) -> None:
         self._inner = [make_memory(spec) for spec in READ]
         self._turn, self._now = 0, self._inner[0]
+        self._cuts, self._cut = cuts, 0
 
     def begin(self, task: Task, seed: int | None) -> None:
         """Start an episode with the next memory; games begin at different ones."""
         self._turn += 1
-        start = zlib.crc32(task.id.encode())
-        self._now = self._inner[(start + self._turn) % len(self._inner)]
+        cut, memory = divmod(zlib.crc32(task.id.encode()) + self._turn, len(self._inner))
+        self._now, self._cut = self._inner[memory], cut % self._cuts
         self._now.begin(task, seed)
 
     def observe(self, step: Step) -> None:
@@ -54,7 +58,7 @@ class Mixture(Memory):
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return what it recalls."""
-        return self._now.recall(cue, budget)
+        return self._now.recall(cue, budget >> self._cut)
 
     def end(self, outcome: Outcome) -> None:
         """End its episode."""
@@ -74,16 +78,17 @@ MEMORIES.register(Mixture.name, Mixture)
 
 def play(
     memory: str, env: str, reader: Policy, games: Sequence[int], *, budget: int, max_steps: int
-) -> dict[str, list[float]]:
-    """Return the scores of a reader and of the planner in test games, with one memory."""
+) -> dict[str, Any]:
+    """Return scores of a reader and of the planner in test games, and the reader's mean tokens."""
     name, kwargs = Spec(env).parts
     settings = {"budget": budget, "split": "test", "max_steps": max_steps, **kwargs}
-    found = {}
+    found: dict[str, Any] = {}
     for who, policy in (("model", reader), ("rules", make_policy(PLANNER))):
         played = make_env(name, memory=memory, **settings)
         results = [rollout(played, policy, seed=game) for game in games]
         played.close()
         found[who] = [round(result.normalized, 4) for result in results]
+        found.setdefault("tokens", round(sum(result.tokens for result in results) / len(results)))
     return found
 
 

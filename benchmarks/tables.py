@@ -39,12 +39,12 @@ from tables_learners import (
     learners,
     learnt_worlds,
     million,
+    own_readers,
     rl,
     rl_means,
     sb3,
     smollm,
     smollm_gpu,
-    text,
 )
 
 from gym_memory.core.names import Spec
@@ -422,8 +422,7 @@ PAGES: dict[Path, dict[str, Callable[[], str]]] = {
     HERE / "papers" / "prompts.md": {"pairs": partial(_made, tables_docs.paper_pairs),
                                      "prompts": partial(_made, tables_docs.paper_prompts)},
     HERE / "rl" / "trainings.md": {"rl": rl, "elsewhere": elsewhere, "learners": learners},
-    HERE / "text" / "README.md": {"learner": learner},
-    HERE / "text" / "arms.md": {"text": text},
+    HERE / "text" / "README.md": {"learner": learner, "own_readers": own_readers},
     HERE / "smollm" / "README.md": {"smollm": smollm},
     HERE / "smollm" / "trainings.md": {"smollm_gpu": smollm_gpu},
     RESULTS / "language-agents.md": {"models": models},

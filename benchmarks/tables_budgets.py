@@ -74,9 +74,13 @@ def areas_line(played: Sequence[Unit], rivals: Sequence[str]) -> list[str]:
 
 
 def areas_table(rows: Iterable[Sequence[str]], rivals: Sequence[str]) -> str:
+    """Return a table of areas, without the last column if no world has an uncut transcript."""
     names = (f"`{memory}`" for memory in ("arigraph", *rivals))
     heads = ["area under the curve", "n", *names, "`arigraph` - best rival, 95 %"]
-    return markdown_table([*heads, "its tokens for 95 %", "uncut history (tokens)"], 1, rows)
+    heads += ["its tokens for 95 %", "uncut history (tokens)"]
+    lines = list(rows)
+    end = None if any(line[-1] for line in lines) else -1
+    return markdown_table(heads[:end], 1, [line[:end] for line in lines])
 
 
 def _traces(path: str) -> list[EpisodeRow]:

@@ -15,7 +15,7 @@ from tables_budgets import (
     areas_line,
     areas_table,
 )
-from tables_kept import by_run, markdown_table, read, rows_of
+from tables_kept import by_run, markdown_table, read, rows_of, short_name
 
 from gym_memory.run.results import intervals
 from gym_memory.run.results.score import Unit, format_interval
@@ -160,83 +160,47 @@ def learners(only: str = "") -> str:
     return markdown_table(heads, 3, rows)
 
 
-def text() -> str:
-    """Tabulate a transformer over words by level, memory and training length; see text/run.py."""
-    arms: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in rows_of("text/arms.jsonl"):
-        arms.setdefault(tuple(row[field] for field in _ARM), []).append(row)
-    rows = []
-    for arm in sorted(arms, key=lambda one: (one[0], -one[1], one[2] != "own")):
-        level, steps, words, memory, budget = arm
-        runs, own = arms[arm], (level, steps, words, "arigraph")
-        best = {run["seed"]: run for run in arms.get((*own, budget)) or arms.get((*own, 500), [])}
-        cells = [f"{level}, {steps:,}" + (", MiniLM's words" if words == "minilm" else "")]
-        cells += [f"`{memory}`" if budget == 500 else f"`{memory}` ({budget:,})"]
-        cells += [str(round(np.mean([run["tokens"] for run in runs])))]
-        for mode in ("greedy", "sample"):
-            cells.append(by_seed({run["seed"]: run[mode] for run in runs}))
-        for mode in ("greedy", "sample"):
-            gaps = {
-                run["seed"]: np.subtract(best[run["seed"]][mode], run[mode])
-                for run in runs
-                if run["seed"] in best
-            }
-            shown = memory != "arigraph" and len(gaps) == len(runs)
-            cells.append(_gap(gaps) if shown else "")
-        rows.append(cells)
-    heads = ["level, steps", "memory", "tokens", "greedy, by training, 95 %", "sampled"]
-    return markdown_table([*heads, "`arigraph` - it, greedy", "sampled"], 2, rows)
-
-
-_ARM = ("game", "steps", "words", "memory", "budget")
-"""Fields that distinguish the arms of text/arms.jsonl; rows of an arm differ by their seed."""
-
-
 def learner() -> str:
     """Tabulate areas under score against token budget of the transformer over words."""
     return areas_table([areas_line(world, RIVALS) for world in learnt_worlds()], RIVALS)
 
 
 def learnt_worlds() -> list[list[Unit]]:
-    """Return the test games of each level of which text/run.py has a curve; one greedy training."""
-    found: dict[str, dict[str, list[Unit]]] = {env: {} for env, _ in _CURVES.values()}
-    for row in rows_of("text/arms.jsonl"):
-        env, steps = _CURVES.get(row["game"], ("", 0))
-        if env and (row["steps"], row["words"], row["seed"]) == (steps, "own", 0):
-            found[env].setdefault(row["memory"], []).extend(_learnt(env, row))
-    return [_under_its_budgets(memories) for memories in found.values()]
+    """Return the test games of each world of text/mixed.py under all its budgets."""
+    rows = [row for row in rows_of("text/mixed.jsonl") if "memory" in row]
+    curves = {row["memory"] for row in rows if row["budget"] < max(r["budget"] for r in rows)}
+    worlds = dict.fromkeys(row["world"] for row in rows)
+    return [
+        [unit for row in rows if row["world"] == world and row["memory"] in curves
+         for unit in _learnt(row)]
+        for world in worlds
+    ]  # fmt: skip
 
 
-def _under_its_budgets(memories: Mapping[str, Sequence[Unit]]) -> list[Unit]:
-    """Return the arms under all of the graph's budgets, and those without a budget."""
-    budgets = {unit.budget for unit in memories["arigraph"]}
-    found: list[Unit] = []
-    for memory, group in memories.items():
-        if memory in _FREE or budgets <= {unit.budget for unit in group}:
-            found += [unit for unit in group if unit.budget in budgets]
-    return found
-
-
-_CURVES = {
-    "rl-4": ("Cooking?level=rl-4", 4800),
-    "rl-3": ("Cooking?level=rl-3", 4800),
-    "hunt": ("TreasureHunt?level=easy", 4800),
-    "stma-2": ("Cooking?level=stma-2", 2400),
-    "medium": ("Cooking?level=medium", 2400),
-    "hunt, voices": ("TreasureHunt?level=voices-easy", 2400),
-}
-"""Level of text/run.py to its environment and the steps of training of its curve."""
-_FREE = ("none", "history?full=true")
-"""Memories that ignore the budget."""
-
-
-def _learnt(env: str, row: Mapping[str, Any]) -> Iterable[Unit]:
-    for game, score in enumerate(row["greedy"]):
+def _learnt(row: Mapping[str, Any]) -> Iterable[Unit]:
+    env = row["world"].removesuffix("&gata_actions=true")
+    for game, score in enumerate(row["model"]):
         yield Unit(
             "single_episode", env, row["memory"], "text", row["budget"], game, str(game),
-            failed="", score=score, success=score == 1, steps=row["steps"], memory_ms=0.0,
+            failed="", score=score, success=score == 1, steps=0, memory_ms=0.0,
             tokens=row["tokens"], cost_usd=0.0, curve=(), trials=(score,), counters={}, raw=False,
         )  # fmt: skip
+
+
+def own_readers() -> str:
+    """Tabulate readers that were trained on one memory beside the one that all share."""
+    shared = {
+        (row["world"], row["memory"], row["budget"]): row["model"]
+        for row in rows_of("text/mixed.jsonl")
+        if "memory" in row
+    }
+    rows = []
+    for row in rows_of("text/own.jsonl"):
+        both = shared[row["world"], row["memory"], row["budget"]]
+        cells = [by_seed({0: one}) for one in (row["model"], both, row["rules"])]
+        rows.append([short_name(row["world"]), f"`{row['memory']}`", *cells])
+    heads = ["world", "memory", "reader of it alone, 95 %", "shared reader", "planner"]
+    return markdown_table(heads, 2, rows)
 
 
 def by_seed(trainings: Mapping[int, Sequence[float]]) -> str:
@@ -299,21 +263,24 @@ ENTROPY = 0.03
 
 
 def million() -> str:
-    """Tabulate the trainings of a million steps by learner and memory; see rl/million.py."""
-    rows = []
+    """Tabulate the long trainings by learner, memory and steps; see rl/million.py."""
+    found: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     for row in read("rl/million.json"):
-        steps, seconds, _ = row["curve"][-1]
-        best = max(score for *_, score in row["curve"])
-        first = next(curve for curve in row["curve"] if curve[-1] == best)
-        minutes = "" if row["minutes"] is None else f"{row['minutes']:.0f}"
-        score = by_seed({row["seed"]: row["scores"]})
+        found.setdefault((row["learner"], row["memory"], row["curve"][-1][0]), []).append(row)
+    rows = []
+    for (learner, memory, steps), own in found.items():
+        best = [max(row["curve"], key=itemgetter(2)) for row in own]
+        seconds = [row["curve"][-1][1] for row in own]
+        minutes = (row["minutes"] and f"{row['minutes']:.0f}" for row in own)
         rows.append(
-            [f"{LEARNERS[row['learner']]}, `{row['memory']}`", f"{steps:,}", minutes,
-             f"{seconds / 60:.0f}", f"{steps / seconds:.0f}", f"{best:.2f} ({first[0]:,})",
-             str(len(row["scores"])), score]
+            [f"{LEARNERS[learner]}, `{memory}`", f"{steps:,}", ", ".join(filter(None, minutes)),
+             ", ".join(f"{one / 60:.0f}" for one in seconds),
+             f"{steps * len(own) / sum(seconds):.0f}",
+             ", ".join(f"{score:.2f} ({at:,})" for at, _, score in best),
+             str(len(own[0]["scores"])), by_seed({row["seed"]: row["scores"] for row in own})]
         )  # fmt: skip
     heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
-    heads += ["best valid score (first at step)", "n", "held-out score, 95 %"]
+    heads += ["best valid score (first at step)", "n", "held-out score by training, 95 %"]
     return markdown_table(heads, 1, rows)
 
 

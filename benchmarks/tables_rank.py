@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from statistics import mean
+from typing import NamedTuple
 
 from agreement import agreement
 from keep import measured
@@ -15,7 +17,7 @@ from gym_memory.core.names import Spec
 from gym_memory.evaluate.rank.card import areas_of
 from gym_memory.evaluate.rank.page import Table, main_table, more_tables, sentences
 from gym_memory.evaluate.rank.suite import load_suite
-from gym_memory.run.results.intervals import gaps, rank_correlation, scores
+from gym_memory.run.results.intervals import gaps, over_worlds, rank_correlation, scores
 from gym_memory.run.results.score import format_interval
 
 
@@ -75,27 +77,63 @@ def _world(env: str) -> str:
 
 def models(kept: str, name: str) -> str:
     """Return the scores of another reader beside the planner, and their agreement."""
-    trained, *rows = rows_of(kept)
+    rows = rows_of(kept)
+    budget = max(row.get("budget", 0) for row in rows)
     ranked = {Spec(card.memory).name: card.area.value or 0.0 for card in shipped(LARGEST)}
-    played: dict[str, dict[str, list[float]]] = {}
-    for row in sorted(rows, key=lambda row: -ranked[row["memory"]]):
-        for who, scored in played.setdefault(row["memory"], {"model": [], "rules": []}).items():
-            scored += row[who]
-    games = min(len(by["model"]) for by in played.values())  # a run may have been stopped
-    found = {m: [scores(by[who][:games]) for who in by] for m, by in played.items()}
-    lines = [
-        [f"`{memory}`", *(f"{one.mean:.2f} {format_interval(one.interval())}" for one in both),
-         f"{ranked[memory]:.2f}"]
-        for memory, both in found.items()
-    ]  # fmt: skip
+    found: dict[str, dict[str, Players]] = {}
+    for row in rows:
+        if "memory" in row and row.get("budget", 0) == budget:
+            world = found.setdefault(row.get("world", ""), {})
+            players = world.setdefault(row["memory"], Players([], []))
+            players.model.extend(row["model"])
+            players.rules.extend(row["rules"])
+    played = {memory: Players([], []) for memory in sorted(ranked, key=ranked.__getitem__)[::-1]
+              if all(memory in world for world in found.values())}  # fmt: skip
+    for world in found.values():
+        games = min(len(players.model) for players in world.values())  # a run may have been stopped
+        for memory, players in played.items():
+            players.model.extend(world[memory].model[:games])
+            players.rules.extend(world[memory].rules[:games])
+    lines = []
+    for memory, both in played.items():
+        means = (f"{one.mean:.2f} {format_interval(one.interval())}" for one in map(scores, both))
+        lines.append([f"`{memory}`", *means, f"{ranked[memory]:.2f}"])
     table = markdown_table(["memory", name, "planner", "planner, all worlds"], 1, lines)
-    model, rules = ([round(both[n].mean, 9) for both in found.values()] for n in (0, 1))
-    found_by = {"these games": rules, "all worlds": [ranked[memory] for memory in found]}
-    said = ", ".join(f"in {where} {_agreement(model, by)}" for where, by in found_by.items())
+    model, rules = _means(played)
+    by = {"these games": rules, "all worlds": [ranked[memory] for memory in played]}
+    said = ", ".join(f"in {where} {_agreement(model, other)}" for where, other in by.items())
+    seconds = sum(row.get("cpu_seconds", 0) for row in rows if "memory" not in row)
     return (
-        f"{table}\nSpearman's correlation over {len(found)} memories of the order by the {name} "
-        f"with the planner's: {said}. {games} games each; the training took "
-        f"{trained['cpu_seconds']} CPU-seconds.\n"
+        f"{table}\nSpearman's correlation over {len(played)} memories of the order by the {name} "
+        f"with the planner's: {said}. {_by_world(found)}{len(both.model)} games each; the "
+        f"training took {seconds} CPU-seconds.\n"
+    )
+
+
+class Players(NamedTuple):
+    """Scores of another reader and of the planner in the same games, with one memory."""
+
+    model: list[float]
+    rules: list[float]
+
+
+def _means(played: Mapping[str, Players]) -> tuple[list[float], list[float]]:
+    model, rules = zip(*([round(mean(one), 9) for one in both] for both in played.values()),
+                       strict=True)  # fmt: skip
+    return [*model], [*rules]
+
+
+def _by_world(found: Mapping[str, Mapping[str, Players]]) -> str:
+    """Return a sentence on the correlation in each world, empty for one world."""
+    known = {world: rank_correlation(*_means(played)) for world, played in found.items()}
+    each = {world: correlation[0] for world, correlation in known.items() if correlation}
+    if len(each) < 2:
+        return ""
+    together = over_worlds([*each.values()], [*each])
+    shown = ", ".join(f"{_world(world)} {value:.2f}" for world, value in each.items())
+    return (
+        f"World by world it is {shown}: mean {together.mean:.2f} "
+        f"{format_interval(together.interval())}, with the world as the unit. "
     )
 
 

@@ -2,6 +2,7 @@
 
     python -m benchmarks rl/million                  # all arms; hours
     python -m benchmarks rl/million drrn arigraph 0  # one learner, memory and seed
+    python -m benchmarks rl/million words history 1 250000  # fewer steps
 
 100 training games; 20 valid ones every 25,000 steps. The best player then plays the 100 games of
 ``held_out`` once. One thread plays and learns. If interrupted, run it again: the training
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 OUT = Path("results/rl-million")
 ENV = "Cooking?gata_actions=true&level=rl-4"
 STEPS = 1_000_000
-TRAIN = f"--games 100 --steps {STEPS} --evaluate-every 25000 --checkpoint-every 100000"
+TRAIN = "--games 100 --evaluate-every 25000 --checkpoint-every 100000"
 LEARNERS = {
     "drrn": ("drrn", "--set update_every=8"),
     "sb3": ("sb3", ""),
@@ -38,13 +39,14 @@ ARMS = (
 """Learners, and the memories that they see."""
 
 
-def train(learner: str, memory: str, seed: int) -> dict[str, Any]:
+def train(learner: str, memory: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     """Train and play the held-out games; return the curve, the times and the scores."""
     folder, played = OUT / f"{learner}-{memory}-{seed}", OUT / f"played-{learner}-{memory}-{seed}"
     baseline, words = LEARNERS[learner]
     whole, begun = not folder.exists(), time.monotonic()
     command("train", baseline, "-e", ENV, *TRAIN.split(), *words.split(),
-            "--seed", str(seed), "-m", memory, "--out", str(folder))  # fmt: skip
+            "--steps", str(steps), "--seed", str(seed), "-m", memory,
+            "--out", str(folder))  # fmt: skip
     minutes = (time.monotonic() - begun) / 60
     command("run", "-e", f"{ENV}&split=held_out&max_steps=100", "-m", memory, "--seeds", "0:100",
             "-p", f"{baseline}?checkpoint={folder}", "--out", str(played))  # fmt: skip
@@ -79,7 +81,8 @@ def main() -> None:
     """Train the given arm, or all, and keep the rows."""
     given = sys.argv[1:]
     path = HERE / "million.json"
-    for arm in [(given[0], given[1], int(given[2]))] if given else [(*arm, 0) for arm in ARMS]:
+    arms = [(*given[:2], *map(int, given[2:]))] if given else [(*arm, 0) for arm in ARMS]
+    for arm in arms:
         row = train(*arm)
         kept = json.loads(path.read_text("utf-8")) if path.exists() else []
         rows = sorted({key(row): row for row in [*kept, row]}.values(), key=key)
