@@ -169,10 +169,10 @@ def layout_of(text: str) -> Layout:
                 _INLINE_LABEL.sub(_on_own_line, line) if ". " in line and ": " in line else line
                 for line in text.split("\n")
             )
-    return _Reader(text).read()
+    return _LayoutReader(text).read()
 
 
-class _Reader:
+class _LayoutReader:
     """A reader of the layout of a text, line by line."""
 
     def __init__(self, text: str):

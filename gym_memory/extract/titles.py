@@ -95,7 +95,7 @@ _SENTENCE_WORD = re.compile(
 )
 
 
-class _Line(NamedTuple):
+class _TextLine(NamedTuple):
     """A line of a text that has no empty lines, with those around it.
 
     Attributes:
@@ -119,7 +119,7 @@ class _Line(NamedTuple):
     begins: bool
 
     @classmethod
-    def of(cls, lines: Sequence[re.Match[str]], at: int) -> _Line:
+    def of(cls, lines: Sequence[re.Match[str]], at: int) -> _TextLine:
         """Return a line of a text."""
         found = lines[at]
         line = found.group()
@@ -138,7 +138,7 @@ class _Line(NamedTuple):
 
 def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     """Return the title in a line; None for another line."""
-    line = _Line.of(lines, at)
+    line = _TextLine.of(lines, at)
     framed = _FRAME.fullmatch(line.words) if line.words[:1] in _FRAME_MARKS else None
     if framed is None:
         return _bare_title(line)
@@ -147,7 +147,7 @@ def title_of(lines: Sequence[re.Match[str]], at: int) -> Title | None:
     return _framed_title(line, framed)
 
 
-def _framed_title(line: _Line, framed: re.Match[str]) -> Title | None:
+def _framed_title(line: _TextLine, framed: re.Match[str]) -> Title | None:
     """Return the title between marks: *== Old Mill ==*."""
     name = framed["name"]
     named = line.words[0] not in "[*_" or _is_in_title_case(name)
@@ -156,7 +156,7 @@ def _framed_title(line: _Line, framed: re.Match[str]) -> Title | None:
     return None
 
 
-def _bare_title(line: _Line) -> Title | None:
+def _bare_title(line: _TextLine) -> Title | None:
     """Return the title in a line without marks."""
     words = _bare_words(line)
     bare = _BARE.fullmatch(words) if words else None
@@ -184,7 +184,7 @@ def _bare_title(line: _Line) -> Title | None:
     return Title(bare["name"], line.start, sure, described, apart, remark)
 
 
-def _bare_words(line: _Line) -> str:
+def _bare_words(line: _TextLine) -> str:
     """Return a line as words of a title; empty for a line that is none.
 
     The first line of a text may have a stop or a colon, or be in lower case.
@@ -205,7 +205,7 @@ def _bare_words(line: _Line) -> str:
     return words
 
 
-def _heads_text(line: _Line) -> bool:
+def _heads_text(line: _TextLine) -> bool:
     """True if at most a line such as *Turn 3* comes before a line."""
     return line.number == 0 or (
         line.number == 1 and _NO_PLACE.fullmatch(line.above.strip()) is not None
@@ -221,7 +221,7 @@ def _in_brackets(line: re.Match[str]) -> bool:
     return words[:1] == "[" and _FRAME.fullmatch(words) is not None
 
 
-def _may_stop(name: str, line: _Line) -> bool:
+def _may_stop(name: str, line: _TextLine) -> bool:
     """True if a first line may be a title with a full stop: *Old Wharf.*, above a description."""
     with_exits = " exit" in line.text
     if with_exits and _is_in_title_case(name):
