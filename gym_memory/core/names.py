@@ -319,7 +319,7 @@ class Registry:
             raise MissingDependencyError(f"{self.kind} {name!r}", self._packages[name])
         elif name.endswith(".py"):
             raise InvalidArgumentError(
-                f"expected a {self.kind} in a file as {name}:NAME, got {name!r}"
+                f"expected the {self.kind} in a file as {name}:NAME, got {name!r}"
             )
         else:
             call = f"gym_memory.core.names.import_plugin({source!r})"
