@@ -263,25 +263,31 @@ ENTROPY = 0.03
 
 
 def million() -> str:
-    """Tabulate the long trainings by learner, memory and steps; see rl/million.py."""
-    found: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    """Tabulate the long trainings by learner and memory; see rl/million.py."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in read("rl/million.json"):
-        found.setdefault((row["learner"], row["memory"], row["curve"][-1][0]), []).append(row)
+        found.setdefault((row["learner"], row["memory"]), []).append(row)
     rows = []
-    for (learner, memory, steps), own in found.items():
+    for (learner, memory), own in found.items():
         best = [max(row["curve"], key=itemgetter(2)) for row in own]
-        seconds = [row["curve"][-1][1] for row in own]
+        steps, seconds = ([row["curve"][-1][n] for row in own] for n in (0, 1))
         minutes = (row["minutes"] and f"{row['minutes']:.0f}" for row in own)
         rows.append(
-            [f"{LEARNERS[learner]}, `{memory}`", f"{steps:,}", ", ".join(filter(None, minutes)),
-             ", ".join(f"{one / 60:.0f}" for one in seconds),
-             f"{steps * len(own) / sum(seconds):.0f}",
+            [f"{LEARNERS[learner]}, `{memory}`", ", ".join(f"{one:,}" for one in steps),
+             ", ".join(filter(None, minutes)), ", ".join(f"{one / 60:.0f}" for one in seconds),
+             f"{sum(steps) / sum(seconds):.0f}",
              ", ".join(f"{score:.2f} ({at:,})" for at, _, score in best),
              str(len(own[0]["scores"])), by_seed({row["seed"]: row["scores"] for row in own})]
         )  # fmt: skip
     heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
     heads += ["best valid score (first at step)", "n", "held-out score by training, 95 %"]
-    return markdown_table(heads, 1, rows)
+    history, none = (
+        {row["seed"]: row["scores"] for row in found["words", memory]}
+        for memory in ("history", "none")
+    )
+    gap = _gap({seed: np.subtract(history[seed], none[seed]) for seed in history})
+    said = f"Words alone, `history` - `none` over {len(history)} trainings: {gap}."
+    return f"{markdown_table(heads, 1, rows)}\n{said}\n"
 
 
 def sb3() -> str:
