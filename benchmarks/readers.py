@@ -88,7 +88,8 @@ def play(
         results = [rollout(played, policy, seed=game) for game in games]
         played.close()
         found[who] = [round(result.normalized, 4) for result in results]
-        found.setdefault("tokens", round(sum(result.tokens for result in results) / len(results)))
+        if who == "model":
+            found["tokens"] = round(sum(result.tokens for result in results) / len(results))
     return found
 
 

@@ -168,7 +168,8 @@ def learner() -> str:
 def learnt_worlds() -> list[list[Unit]]:
     """Return the test games of each world of text/mixed.py under all its budgets."""
     rows = [row for row in rows_of("text/mixed.jsonl") if "memory" in row]
-    curves = {row["memory"] for row in rows if row["budget"] < max(r["budget"] for r in rows)}
+    largest = max(row["budget"] for row in rows)
+    curves = {row["memory"] for row in rows if row["budget"] < largest}
     worlds = dict.fromkeys(row["world"] for row in rows)
     return [
         [unit for row in rows if row["world"] == world and row["memory"] in curves

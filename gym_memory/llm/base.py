@@ -16,18 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 from gym_memory.core.errors import InvalidArgumentError, ModelError, defined_at
 from gym_memory.llm.thinking import split_thinking
 
-__all__ = [
-    "NO_ANSWER",
-    "ChatModel",
-    "Form",
-    "Message",
-    "Reply",
-    "Request",
-    "Scorer",
-    "Tokens",
-    "json_values",
-]
-__all__ += ["answered", "repair_messages", "validate"]
+__all__ = ["NO_ANSWER", "ChatModel", "Form", "Message", "Reply", "Request", "Scorer", "Tokens"]
+__all__ += ["answered", "json_values", "repair_messages", "validate"]
 
 _MAX_LINE_CHARS = 300
 _MAX_STARTS = 64
