@@ -10,8 +10,9 @@ import math
 import os
 import signal
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import Annotated, Any
 
@@ -75,6 +76,8 @@ LOOKS: dict[str, Any] = {
 SHOWN = {"wide": False, "debug": False}
 """``wide`` keeps all columns of tables, however narrow the terminal; ``debug`` adds tracebacks."""
 _CLEAR_UP_SECONDS = 10.0
+_IMPORT_SECONDS = 5.0
+"""The longest that an interrupt waits for the end of an import."""
 
 
 class _Commands(typer.core.TyperGroup):
@@ -166,30 +169,60 @@ def _root(
     """Text games with memory in the observation: play them, compare memories and policies."""
 
 
-@contextlib.contextmanager
-def _interrupts() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` inside for Ctrl-C, SIGTERM and SIGHUP, then leave time to end."""
-    heard = -math.inf
-    before: dict[signal.Signals, Any] = {}
+def _is_importing(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported, which may swallow or disguise an exception."""
+    while frame and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None
 
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal heard
+
+class _Interrupts:
+    """A context that raises ``KeyboardInterrupt`` once for Ctrl-C, SIGTERM and SIGHUP.
+
+    The interrupt waits for the end of an import, is repeated where Python had to ignore it, and
+    leaves time to end: further signals count after ten seconds.
+    """
+
+    def __enter__(self) -> None:
+        self.heard, self.raised = -math.inf, False
+        self.before: dict[signal.Signals, Any] = {}
+        for name in INTERRUPTS:
+            with contextlib.suppress(AttributeError, ValueError):  # no such signal; other thread
+                kind = getattr(signal, name)
+                if signal.getsignal(kind) is not signal.SIG_IGN:
+                    self.before[kind] = signal.signal(kind, self.interrupt)
+        self.report, sys.unraisablehook = sys.unraisablehook, self.repeat
+
+    def interrupt(self, kind: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        if now - heard > _CLEAR_UP_SECONDS:
-            heard = now
+        if now - self.heard > _CLEAR_UP_SECONDS:
+            self.heard, self.raised = now, False
+        if self.raised:
+            return
+        if now - self.heard < _IMPORT_SECONDS and _is_importing(frame):
+            self.ask_again(kind)
+        else:
+            self.raised = True
             raise KeyboardInterrupt
 
-    for name in INTERRUPTS:
-        with contextlib.suppress(AttributeError, ValueError):  # no such signal; not main thread
-            kind = getattr(signal, name)
-            if signal.getsignal(kind) is not signal.SIG_IGN:
-                before[kind] = signal.signal(kind, interrupt)
-    try:
-        yield
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler if heard < 0 else signal.SIG_IGN)
+    def repeat(self, lost: Any) -> None:
+        """Repeat an interrupt that Python could not raise, as in the end of a generator."""
+        if lost.exc_type is KeyboardInterrupt:
+            self.raised = False
+            self.ask_again(next(iter(self.before)))
+        else:
+            self.report(lost)
+
+    def ask_again(self, kind: int) -> None:
+        threading.Timer(0.01, os.kill, (os.getpid(), kind)).start()
+
+    def __exit__(self, *error: object) -> None:
+        for kind, handler in self.before.items():
+            signal.signal(kind, handler if self.heard < 0 else signal.SIG_IGN)
+        sys.unraisablehook = self.report
         exec("")  # Python ends by SIGINT if the last `exec` was interrupted (as of a dataclass)
+        if self.heard > 0 and not self.raised:
+            raise KeyboardInterrupt
 
 
 def _print_scrubbed(kind: type[BaseException], error: BaseException, trace: Any) -> None:
@@ -209,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # escape characters that cannot be encoded
             stream.reconfigure(errors="backslashreplace")
     try:
-        with _interrupts():
+        with _Interrupts():
             app([w for w in words if w.removeprefix("--") not in SHOWN], prog_name="gym-memory")
     except KeyboardInterrupt:
         sys.exit(130)

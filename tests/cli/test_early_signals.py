@@ -46,6 +46,48 @@ def test_a_program_that_imports_the_package_keeps_its_handlers() -> None:
     assert done.stdout == "True True\n"
 
 
+INTERRUPTED = {
+    "an import whose class hides it": """
+import os, signal
+
+class Named:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+class Owner:
+    named = Named()
+
+def play():
+    import time
+    time.sleep(60)
+""",
+    "a generator that ends": """
+import os, signal, time
+
+def lines():
+    try:
+        yield
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0)
+
+def play():
+    next(lines())
+    time.sleep(60)
+""",
+}
+
+
+@pytest.mark.parametrize("code", INTERRUPTED.values(), ids=INTERRUPTED)
+def test_no_interrupt_is_lost_or_disguised(tmp_path: Path, code: str) -> None:
+    (tmp_path / "interrupted.py").write_text(code)
+    start = "from gym_memory import cli\n"
+    start += "def app(words, **named):\n    import interrupted\n    interrupted.play()\n"
+    start += "cli.app = app\ncli.main()\n"
+    done = subprocess.run([sys.executable, "-c", start], cwd=tmp_path, capture_output=True)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
 def test_status_130_when_an_exec_is_interrupted(tmp_path: Path) -> None:
     code = "from gym_memory import cli\n"
     code += "cli.app = lambda *words, **named: exec('raise KeyboardInterrupt')\ncli.main()\n"
