@@ -21,7 +21,7 @@ from gym_memory.core.components import Component
 from gym_memory.core.errors import InvalidArgumentError, MissingDependencyError, UnknownNameError
 from gym_memory.core.frames import raised_at
 from gym_memory.core.secrets import has_secret
-from gym_memory.core.settings import check_known, check_utf8
+from gym_memory.core.settings import check_complete, check_known, check_utf8
 
 __all__ = ["NO_SPEC", "PLUGINS", "Registry", "Spec", "callables", "first_sentence", "import_plugin"]
 __all__ += ["sources", "specs"]
@@ -344,9 +344,7 @@ class Registry:
         """Build the component of a name with parameters."""
         factory = self.get(name)
         check_known(f"{self.kind} {name!r}", factory, kwargs)
-        needed = self._builtin[name].needs if name in self._builtin else ""
-        if needed and needed not in kwargs:
-            raise InvalidArgumentError(f"{self.kind} {name!r} needs {needed}: {name}?{needed}=...")
+        check_complete(self.kind, name, factory, kwargs)
         return factory(**kwargs)
 
     def _points(self, name: str) -> list[EntryPoint]:

@@ -24,8 +24,9 @@ from typing import (
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError
 
 __all__ = ["LARGEST_SEED", "Help", "Setting", "Settings", "check_amount", "check_flag", "check_int"]
-__all__ += ["check_known", "check_name", "check_number", "check_share", "check_text", "check_utf8"]
-__all__ += ["checked", "default_of", "list_settings", "make_settings", "shown"]
+__all__ += ["check_complete", "check_known", "check_name", "check_number", "check_share"]
+__all__ += ["check_text", "check_utf8", "checked", "default_of", "list_settings", "make_settings"]
+__all__ += ["shown"]
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -248,6 +249,25 @@ of high, low, name, value. Did you mean 'low'?
     for name in given:
         if name not in known:
             raise UnknownNameError(f"parameter of {what}", name, known or ["(none)"])
+
+
+def check_complete(
+    kind: str, name: str, function: Callable[..., Any], given: Iterable[str]
+) -> None:
+    """Check that every parameter of ``function`` without a default is given.
+
+    >>> check_complete("memory", "m", check_int, ["name", "value"])
+    Traceback (most recent call last):
+    ...
+    gym_memory.core.errors.InvalidArgumentError: memory 'm' needs low: m?low=...
+    """
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    needed = [p.name for p in parameters if p.default is p.empty and p.kind not in optional]
+    missing = [each for each in needed if each not in given]
+    if missing:
+        example = "&".join(f"{each}=..." for each in missing)
+        raise InvalidArgumentError(f"{kind} {name!r} needs {', '.join(missing)}: {name}?{example}")
 
 
 LARGEST_SEED = (1 << 63) - 1

@@ -17,6 +17,7 @@ from gym_memory.core.names import import_plugin
 from gym_memory.core.trust import check_bare, check_game
 from gym_memory.games.foreign import make_foreign
 from gym_memory.memory import MEMORIES, make_memory
+from gym_memory.run.callbacks import make_callback
 from gym_memory.run.config import Job, RunConfig
 from gym_memory.run.play import play_job
 
@@ -247,6 +248,15 @@ def test_answer_that_is_no_action_shows_its_line(act):
     said = r"expected act to return an action, got .*; act is at .*test_own_code.py:\d+"
     with pytest.raises(InvalidArgumentError, match=said):
         make_policy(act).act({}, {})
+
+
+@pytest.mark.parametrize("make", [make_memory, make_policy, make_callback, make_foreign])
+def test_missing_parameter_is_named(make, tmp_path):
+    path = tmp_path / "needy.py"
+    path.write_text("class Needy:\n    def __init__(self, rooms, depth=1): ...\n")
+    import_plugin(str(path))
+    with pytest.raises(InvalidArgumentError, match=r":Needy' needs rooms: .*:Needy\?rooms=\.\.\."):
+        make(f"{path}:Needy")
 
 
 def test_object_that_cannot_act_is_refused():

@@ -17,7 +17,14 @@ from gymnasium.envs.registration import load_env_creator
 from gym_memory.core.errors import BackendError, InvalidArgumentError, UnknownNameError
 from gym_memory.core.names import PLUGINS, callables
 from gym_memory.core.records import Oracle
-from gym_memory.core.settings import check_flag, check_int, check_known, check_name, check_text
+from gym_memory.core.settings import (
+    check_complete,
+    check_flag,
+    check_int,
+    check_known,
+    check_name,
+    check_text,
+)
 from gym_memory.extract import EXTRACTORS
 from gym_memory.games.base import Feedback, TextEnv
 from gym_memory.games.foreign.calls import Caller, GlobalChance, Result, action_names, first_action
@@ -476,6 +483,7 @@ def _make(entry: str, max_steps: int | None, kwargs: Mapping[str, Any]) -> Any:
         function = getattr(module, name, None)
         if callable(function):
             check_known(f"environment {entry!r}", function, kwargs, also=_settings())
+            check_complete("environment", entry, function, kwargs)
             return function(**kwargs)
         own = callables(module)
     try:
