@@ -166,22 +166,23 @@ class RowWriter:
     """
 
     def __init__(self, path: str | os.PathLike[str]):
+        self._path = os.fspath(path)
         try:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
             # Unbuffered, so that a row is one write.
             self._file: BinaryIO = open_to_append(path)
         except OSError as error:
-            raise ResultsError(f"cannot record to {os.fspath(path)!r}: {error}") from error
+            raise ResultsError(f"cannot record to {self._path!r}: {error}") from error
         self._deflate: Any = None
         try:
             busy = "is being recorded to already: give each environment its own file"
-            hold(self._file, f"{os.fspath(path)!r} {busy}")
+            hold(self._file, f"{self._path!r} {busy}")
             last = self._repair()
             self.next_episode: int = 0 if last is None else last["episode"] + 1
         except (ValueError, KeyError, TypeError, zlib.error) as error:
             self._file.close()
             raise ResultsError(
-                f"expected a recorded trajectory to append to at {os.fspath(path)!r}: {error}"
+                f"expected a recorded trajectory to append to at {self._path!r}: {error}"
             ) from error
         except ResultsError:
             self._file.close()
@@ -218,7 +219,7 @@ class RowWriter:
             # Rows after a torn row would be unreadable.
             self._deflate = None
             self._file.close()
-            raise ResultsError(f"cannot record to {self._file.name!r}: {error}") from error
+            raise ResultsError(f"cannot record to {self._path!r}: {error}") from error
 
     def _repair(self) -> Row | None:
         """Close an open member, drop a torn line, and return the last whole row."""

@@ -503,5 +503,6 @@ def test_full_disk_fails_no_episode(tmp_path: Path) -> None:
         text=True,
     )
     assert (full.returncode, full.stderr.count("error: cannot record to")) == (2, 1), full.stderr
+    assert "-seed0.jsonl.gz': [Errno 27]" in full.stderr
     assert "Traceback" not in full.stderr
     assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == b""
