@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,16 @@ def test_another_configuration_is_refused_and_harms_nothing(tmp_path: Path) -> N
     ):
         pass
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()} == before
+
+
+def test_changed_file_of_the_user_is_named(tmp_path: Path) -> None:
+    before, now = (replace(CONFIG, plugins=("a", f"./mine.py@{n}")) for n in (1, 2))
+    filled(tmp_path, before)
+    with (
+        pytest.raises(ResultsError, match=r"a run with \./mine\.py before its last change: undo"),
+        ResultsFolder(tmp_path, now),
+    ):
+        pass
 
 
 def test_run_interrupted_before_first_step_is_replaced(tmp_path: Path) -> None:

@@ -205,6 +205,11 @@ class ResultsFolder:
         if not entries or (held != wanted_config and not self._has_steps()):
             write_atomic(self.path / "config.json", _dump({"format": _FORMAT, **wanted_config}))
             return
+        if changed := _changed_files(held["plugins"], wanted_config["plugins"]):
+            raise ResultsError(
+                f"{str(self.path)!r} holds a run with {', '.join(changed)} before its last change: "
+                "undo the change or use another --out"
+            )
         for name, wanted in wanted_config.items():
             if held[name] != wanted:
                 raise ResultsError(
@@ -290,6 +295,13 @@ def _lines(rows: Iterable[EpisodeRow]) -> bytes:
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _changed_files(held: Sequence[str], wanted: Sequence[str]) -> list[str]:
+    """List the user's files that two runs have with other contents."""
+    before = dict(plugin.partition("@")[::2] for plugin in held)
+    now = dict(plugin.partition("@")[::2] for plugin in wanted)
+    return [place for place, found in now.items() if before.get(place, found) != found]
 
 
 def locked(folder: Path) -> BinaryIO:
