@@ -20,12 +20,14 @@ from gym_memory.core.errors import UnknownNameError
 from gym_memory.core.names import PLUGINS, import_plugin
 from gym_memory.core.records import Triple
 from gym_memory.evaluate.harm.game import attacks
+from gym_memory.evaluate.rank import result
 from gym_memory.evaluate.rank.card import Card, cards, correlation, played_alike, ranks
 from gym_memory.evaluate.rank.page import lead_figure, main_table, page, sentences
 from gym_memory.evaluate.rank.result import load_reference, same_for_all
 from gym_memory.evaluate.rank.suite import SuiteCell, SuitePart, cells_of, load_suite
 from gym_memory.evaluate.rank.textual import read_text
 from gym_memory.run.play import play_job
+from gym_memory.run.results.folder import ResultsFolder
 from gym_memory.wrappers.make import make_env
 
 ENV = "TreasureHunt?level=easy&split=test"
@@ -112,6 +114,10 @@ class Tires(Mine):
         if self.begun == 3: raise ValueError("tired")
     def state(self): return {"lines": list(self.lines), "begun": self.begun}
     def load_state(self, state): self.lines, self.begun = list(state["lines"]), state["begun"]
+
+class Fails(Mine):
+    """Fails in its first step."""
+    def observe(self, step): raise ValueError("failed")
 '''
 
 
@@ -263,6 +269,21 @@ def test_a_stream_counts_the_tasks_that_the_policy_played(tmp_path: Path) -> Non
     assert (mine.area.value, mine.score.value) == (0.9, 0.9)
     assert {name: gain.value for name, gain in mine.gains.items()} == {"none": 0.9, PLACEBO: 0.7}
     assert "Does the exam predict play" not in page(suite, [mine])  # nothing is asked
+
+
+@pytest.mark.slow
+def test_memory_that_fails_in_a_game_gets_its_card(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = SuitePart("play", "play", [ENV], ["planner?encoder=hash"], "0", [100, 300])
+    config = part.config([f"{own}:Fails"], ())
+    with ResultsFolder(tmp_path / "play", config) as folder:
+        for job in config.jobs():
+            folder.append(list(play_job(job)))
+    shipped = {"games": {ENV: "hash of a game"}, "backends": {}, "memories": {}}
+    monkeypatch.setattr(result, "load_reference", lambda tier: shipped)
+    _, (card,) = result.build(tmp_path, SUITE._replace(parts=(part,)), "", "", alone=False)
+    assert (card.failed, card.area.value) == (2, 0)
 
 
 @pytest.mark.slow
