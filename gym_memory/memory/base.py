@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from gym_memory.core import components
-from gym_memory.core.errors import InvalidArgumentError, StoreError, other_format
+from gym_memory.core.errors import InvalidArgumentError, StoreError, defined_at, other_format
 from gym_memory.core.files import read_json, seal, write_atomic
 from gym_memory.core.names import Registry, Spec
 from gym_memory.core.records import (
@@ -43,7 +43,14 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
 
 __all__ = ["CHARS_PER_TOKEN", "MEMORIES", "Lifetime", "Memory", "SharedSettings", "check_budget"]
-__all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens", "unbounded_recall"]
+__all__ += [
+    "count_tokens",
+    "dump_state",
+    "is_over",
+    "make_memory",
+    "truncate_tokens",
+    "unbounded_recall",
+]
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
 """Lifetime of a layer of memory.
@@ -231,9 +238,9 @@ class Memory(ABC):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state as JSON, atomically; StoreError if the file cannot be written."""
-        record = {"format": _FORMAT, "memory": self.name, "state": self.state()}
+        head = json.dumps({"format": _FORMAT, "memory": self.name})
         try:
-            write_atomic(path, seal(json.dumps(record)))
+            write_atomic(path, seal(f'{head[:-1]}, "state": {dump_state(self)}}}'))
         except OSError as error:
             raise StoreError(f"cannot write a memory to {os.fspath(path)!r}: {error}") from error
 
@@ -256,12 +263,29 @@ class Memory(ABC):
         try:
             _check_shape(state, self.state())
             self.load_state(state)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except _WRONG_STATE as error:
             self.restore(before)
             raise StoreError(
                 f"expected the state of memory {self.name!r} at {os.fspath(path)!r}, got "
                 f"something else: {type(error).__name__}: {error}"
             ) from error
+
+
+_WRONG_STATE = (ArithmeticError, AttributeError, LookupError, RecursionError, StoreError)
+_WRONG_STATE += (TypeError, ValueError)
+"""Errors of :meth:`Memory.load_state` that mean a state of something else."""
+
+
+def dump_state(memory: Memory) -> str:
+    """Return the state of a memory as JSON text."""
+    state = memory.state()
+    try:
+        return json.dumps(state, allow_nan=False)
+    except (RecursionError, TypeError, ValueError) as error:
+        raise InvalidArgumentError(
+            f"expected {type(memory).__name__}.state to return lists, dicts, numbers and text, as "
+            f"JSON has them: {error}{defined_at('state', memory.state)}"
+        ) from error
 
 
 def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, Cue, int], Recall]:
