@@ -147,7 +147,16 @@ def played(folder: str | os.PathLike[str]) -> Iterator[RecordedEpisode]:
         if rows is None or any(row.result.failed for row in rows):
             continue
         path = Path(folder) / "steps" / job.steps_file
-        for episode, recorded in groupby(read_rows(path), key=lambda row: row["episode"]):
+        by_episode = groupby(read_rows(path), key=lambda row: row["episode"])
+        episodes = [(episode, [*recorded]) for episode, recorded in by_episode]
+        expected = [row.result.steps for row in rows]
+        found = [max(row["t"] for row in recorded) for _, recorded in episodes]
+        if found != expected:
+            raise ResultsError(
+                f"expected episodes of {expected} steps at {str(path)!r}, got {found}: the file is "
+                "damaged, see gym-memory verify"
+            )
+        for episode, recorded in episodes:
             kept = last_way(recorded)
             if "memory" not in kept[0] and "stats" not in kept[0]:
                 raise ResultsError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,14 @@ def test_unsupported_export_is_named(results: Path, tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match="one memory"):
         export(results, "minari")
     assert issubclass(ResultsError, GymMemoryError)
+
+
+def test_cut_recording_is_not_left_out(one_memory: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(one_memory, tmp_path / "cut"))
+    path = sorted(folder.glob("steps/*"))[0]
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ResultsError, match=rf"expected episodes of \[6\] steps at .*{path.name}"):
+        export(folder)
 
 
 @pytest.mark.parametrize(
