@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gym_memory.baselines import make_policy
+from gym_memory.cli.new import new
 from gym_memory.core.errors import InvalidArgumentError, UnknownNameError, UntrustedError
 from gym_memory.core.frames import Frame, users_frame
 from gym_memory.core.names import import_plugin
@@ -133,6 +134,13 @@ def test_template_of_new_runs_unchanged(kind, tmp_path):
     assert rows[1]["score"] > rows[0]["score"]
     assert not any(row["n_failed"] for row in rows)
     assert "choose another name" in run(["new", kind, "MyOwn"], tmp_path, 2)
+
+
+@pytest.mark.parametrize("name", ["Random", "json", "numpy", "Gym-Memory"])
+def test_new_file_hides_no_module(name, tmp_path):
+    with pytest.raises(InvalidArgumentError, match="a name that no module has"):
+        new("policy", name, tmp_path)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,10 @@ def new(
     if not re.fullmatch(r"[A-Za-z][\w-]*", name):
         raise InvalidArgumentError(f"expected a name such as RoomNotes or room-notes, got {name!r}")
     path = folder / f"{'_'.join(words).lower()}.py"
+    if find_spec(path.stem) is not None and not path.exists():
+        raise InvalidArgumentError(
+            f"expected a name that no module has, got {name!r}: {path.name} would hide a module"
+        )
     title = "".join(word[0].upper() + word[1:] for word in words)
     text = Path(__file__).with_name(f"{kind}.py").read_text("utf-8")
     try:
