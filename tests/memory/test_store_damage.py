@@ -164,6 +164,8 @@ def test_a_backup_is_restored_anywhere(place: str, tmp_path: Path) -> None:
     assert content(place, encoder) == calm
     with pytest.raises(InvalidArgumentError, match="expected two stores"):
         restore(file, file)
+    with pytest.raises(InvalidArgumentError, match="expected two stores"):
+        backup(file, file)  # it would replace the file under those that write to it
     before = {record.seq for record in Store(place).records()}
     fill(place, 1, encoder)  # goes on with numbers of its own
     assert before < {record.seq for record in Store(place).records()}

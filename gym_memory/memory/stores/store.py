@@ -301,6 +301,7 @@ def backup(
     path = Path(target)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     source = _there(place)
+    _check_two(source.place, str(path.absolute()))
     try:
         rows = _copy(source, SqliteDatabase(temporary, _TIMEOUT), salvage=salvage)
         if Path(f"{temporary}-wal").exists():  # SQLite silently fails to write its log back
@@ -336,11 +337,15 @@ def _there(place: str | os.PathLike[str]) -> Database:
     return open_database(place, _TIMEOUT)
 
 
+def _check_two(source: str, target: str) -> None:
+    if source == target:
+        raise InvalidArgumentError(f"expected two stores, got {source!r} twice")
+
+
 def _copy(
     source: Database, target: Database, *, salvage: bool = False, replace: bool = False
 ) -> int:
-    if source.place == target.place:
-        raise InvalidArgumentError(f"expected two stores, got {source.place!r} twice")
+    _check_two(source.place, target.place)
     count = 0
     with source.reading() as reader, target.writing("records") as writer:
         for table in COLUMNS:
