@@ -218,6 +218,7 @@ class TextEnv(gym.Env[dict[str, Any], str]):
         task_id = self._choose_task(seed, options or {})
         self._actions.clear()
         self._invalid = 0
+        self._done = True  # until the task is open
         with _opening:
             self._feedback = _expect_feedback(self._open(task_id))
         self.task_id = task_id

@@ -481,6 +481,16 @@ def test_mistakes_that_show_at_reset() -> None:
         ForeignEnv(Lamp()).reset(options={"level": 3})
 
 
+def test_failed_reset_leaves_no_episode_to_play() -> None:
+    env = ForeignEnv(Lamp())
+    env.reset(seed=0)
+    env.foreign.reset = lambda: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        env.reset(seed=1)
+    with pytest.raises(gym.error.ResetNeeded):
+        env.step("look")
+
+
 @pytest.mark.parametrize("answer", [("A hall.", 0, 0, False, False), ("A hall.", 1.0), "A hall."])
 def test_a_step_of_another_form_is_refused(answer: object) -> None:
     class Scored:
