@@ -271,8 +271,9 @@ class Memory(ABC):
             ) from error
 
 
-_WRONG_STATE = (ArithmeticError, AttributeError, LookupError, RecursionError, StoreError)
-_WRONG_STATE += (TypeError, ValueError)
+_WRONG_STATE = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, StoreError, TypeError, ValueError,
+)  # fmt: skip
 """Errors of :meth:`Memory.load_state` that mean a state of something else."""
 
 
