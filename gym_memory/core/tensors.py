@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
-from gym_memory.core.files import parse_json, write_atomic
+from gym_memory.core.files import open_file, parse_json, write_atomic
 from gym_memory.core.optional import require
 
 __all__ = ["check_device", "flattened", "load_moments", "nested", "read_tensors", "write_tensors"]
@@ -52,6 +52,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the tensors and the record of a file."""
     safetensors = require("safetensors", "rl", "checkpoints")
     try:
+        open_file(path).close()  # safetensors would wait for a pipe
         with safetensors.safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from gym_memory.core.errors import GymMemoryError, ResultsError, StoreError
+from gym_memory.core.errors import CheckpointError, GymMemoryError, ResultsError, StoreError
 from gym_memory.core.files import read_json, unseal
 from gym_memory.core.records import Cue, Outcome, Step, Task
+from gym_memory.core.tensors import read_tensors
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory import make_memory
 from gym_memory.memory.stores.store import Store
@@ -221,6 +222,9 @@ def test_pipe_or_device_as_steps_is_refused(tmp_path: Path, kind: str) -> None:
             list(read(path))
     with pytest.raises(StoreError, match="got a pipe or device"):
         open_memory(path)
+    pytest.importorskip("safetensors")
+    with pytest.raises(CheckpointError, match="got a pipe or device"):
+        read_tensors(path)
 
 
 def test_a_pipe_for_a_lock_is_not_waited_for(tmp_path: Path) -> None:
