@@ -29,7 +29,7 @@ TRAIN = "--games 100 --evaluate-every 25000 --checkpoint-every 100000"
 LEARNERS = {
     "drrn": ("drrn", "--set update_every=8"),
     "sb3": ("sb3", ""),
-    "words": ("drrn", "--set update_every=8 --set facts=rendered"),
+    "words": ("drrn", "--set update_every=8 --set facts=rendered --set vocabulary=16384"),
 }
 """Baseline and further words of the command; DRRN has half as many updates as by default."""
 ARMS = (

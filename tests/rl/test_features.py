@@ -200,6 +200,33 @@ def test_recalled_text_is_read_without_recalled_facts() -> None:
     assert "take 1 memory ingredients before" in features(seen, lexicon)["take fig"]
 
 
+def test_clauses_of_a_line_describe_its_names() -> None:
+    lexicon = Lexicon(share=0.5, least=1)
+    memory = "carrot: is on table; needs to be diced\nfig: is in oven"
+    seen = obs(actions=("dice carrot", "put carrot on table", "eat fig"), memory=memory)
+    describe(seen, lexicon, "game")
+    found = features(seen, lexicon)
+    assert {"dice 1 memory needs to be diced says", "dice 1 memory <> says"} < {
+        *found["dice carrot"]
+    }
+    assert "put 2 memory is on <> says" in found["put carrot on table"]
+    assert not [feature for feature in found["eat fig"] if "diced" in feature]
+
+
+def test_rare_words_are_hidden_sooner_in_names() -> None:
+    lexicon = Lexicon(share=0.8)
+    for game in range(10):
+        food, state = ("fig", "fried") if game % 2 == 0 else ("kiwi", "grilled")
+        seen = obs(actions=(f"eat {food}",), memory=f"kiwi and {food}: is {state}")
+        describe(seen, lexicon, str(game))
+    assert [lexicon.shown(word) for word in ("fried", "fig", "kiwi", "unheard")] == [
+        "fried",
+        "*",
+        "kiwi",
+        "*",
+    ]
+
+
 def test_features_of_text_follow_present_common_names() -> None:
     obs: Any = {
         "text": "You see a red apple on the table.",

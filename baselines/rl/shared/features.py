@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -20,11 +22,21 @@ __all__ = ["ActionFeatures", "FeatureRows", "Lexicon", "RecalledScene", "describ
 _ROLES = ("1", "2", "3")
 _DOORS = frozenset(map(door_relation, DIRECTIONS))
 _NAMED = "name:"
+_IN_NAMES = "in names:"
+_NAME = "<>"  # stands for a name in a clause
+_LONGEST_CLAUSE = 7
+"""Most words of a clause that is a feature as a whole."""
 
 
-@lru_cache(maxsize=20_000)
-def _words_of_names(text: str) -> tuple[str, ...]:
-    return tuple(word for word in compounds(text) if word not in FILLERS)
+@lru_cache(maxsize=1_000)
+def _lines(text: str) -> list[list[str]]:
+    """Return the clauses of each line: their words between blanks, and one at both ends."""
+    found = [
+        [compounds(clause) for clause in re.split(r"[].;:!?>]", line)] for line in text.split("\n")
+    ]
+    return [
+        [f" {' '.join(w for w in words if w not in FILLERS)} " for words in line] for line in found
+    ]
 
 
 class Lexicon:
@@ -54,6 +66,15 @@ class Lexicon:
     def common(self, word: str) -> bool:
         """True if a word or name is common."""
         return self._count.get(word, 0) >= self._enough
+
+    def shown(self, word: str) -> str:
+        """Return a word of a text, or ``*`` if it is rare, as are most words of names.
+
+        A word that is in no name may be twice as rare as a common one.
+        """
+        enough = self._enough if _IN_NAMES + word in self._count else self._enough / 2
+        common = self._count.get(word, 0) >= enough and not word.isdigit()
+        return word if common or word == _NAME else "*"
 
     def state(self) -> list[list[str]]:
         """Return the words of each game, the game first."""
@@ -147,8 +168,7 @@ class RecalledScene(RecalledFacts):
         return signs
 
 
-Texts = list[tuple[str, str]]
-"""Texts with their names, as (name, text)."""
+Texts = list[tuple[str, str]]  # name and text
 
 
 class ActionFeatures(NamedTuple):
@@ -181,6 +201,7 @@ def describe(
     names = dict.fromkeys(name for phrase in phrases for name in phrase.names)
     if game:
         lexicon.learn(game, names)
+        lexicon.learn(game, [_IN_NAMES + word for name in names for word in name.split()])
         lexicon.learn(game, [phrase.verb for phrase in phrases])
         for _, text in texts:
             lexicon.learn(game, compounds(text))
@@ -199,7 +220,7 @@ def _state(scene: RecalledScene, texts: Texts, lexicon: Lexicon) -> tuple[str, .
         f"s {source} word {word}"
         for source, text in texts
         for word in dict.fromkeys(compounds(text))
-        if lexicon.common(word)
+        if lexicon.shown(word) == word
     ]
     for subject, relation, obj in scene.links:
         if relation in _DOORS:
@@ -228,7 +249,8 @@ class _NameFeatures(NamedTuple):
     atoms: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
     contexts: tuple[tuple[str, str, str, str], ...] = ()
-    """Words next to it: the text, the word, its side, and the word again, or ``*`` if rare."""
+    """Words next to it: the text, the word, its side, and the word again, or ``*`` if rare; and
+    clauses of its line."""
     way: tuple[str, ...] = ()
     """Features of a direction, which has no atoms or contexts."""
 
@@ -238,9 +260,10 @@ def _named(
 ) -> _NameFeatures:
     shown, values = name if lexicon.common(name) else "", tuple(scene.values(name))
     contexts = tuple(
-        (source, word, side, word if lexicon.common(word) else "*")
+        (source, words[0] if len(words) == 1 else "", side, shown)
         for source, text in texts
-        for word, side in _neighbours(name, text)
+        for words, side in _around(name, text)
+        if "*" not in (shown := " ".join(map(lexicon.shown, words))) or side != "says"
     )
     if name not in DIRECTIONS:
         return _NameFeatures(shown, scene.bare_atoms(name), values, contexts)
@@ -280,14 +303,18 @@ def _action(
 
 
 @lru_cache(maxsize=100_000)
-def _neighbours(name: str, text: str) -> tuple[tuple[str, str], ...]:
-    """Return the words around every mention of a name, each with its side."""
-    words, tokens = tuple(name.split()), _words_of_names(text)
-    found: dict[tuple[str, str], None] = {}
-    end = 0
-    for start, token in enumerate(tokens):
-        if start >= end and token == words[0] and tokens[start : start + len(words)] == words:
-            end = start + len(words)
-            found |= dict.fromkeys((word, "before") for word in tokens[max(start - 2, 0) : start])
-            found |= dict.fromkeys((word, "after") for word in tokens[end : end + 1])
-    return tuple(found)
+def _around(name: str, text: str) -> list[tuple[tuple[str, ...], str]]:
+    """Return the words around each mention of a name, with their side, and clauses of its line."""
+    found: dict[tuple[tuple[str, ...], str], None] = {}
+    for line in _lines(text):
+        clauses = [clause.replace(f" {name} ", f" {_NAME} ").split() for clause in line]
+        words = list(itertools.chain.from_iterable(clauses))
+        for place, word in enumerate(words):
+            if word == _NAME:
+                before, after = words[max(place - 2, 0) : place], words[place + 1 : place + 2]
+                found |= dict.fromkeys(((w,), "before") for w in before)
+                found |= dict.fromkeys(((w,), "after") for w in after)
+        if _NAME in words:
+            short = (tuple(clause) for clause in clauses if 0 < len(clause) <= _LONGEST_CLAUSE)
+            found |= dict.fromkeys((clause, "says") for clause in short)
+    return list(found)
