@@ -127,9 +127,8 @@ class Sample(NamedTuple):
 class Replay:
     """A ring of transitions, drawn in proportion to ``priority ** alpha`` (Schaul et al. 2016).
 
-    A new transition gets the largest priority so far, to be drawn soon. A draw computes the
-    cumulative sum, which numpy does as fast as a sum tree at these sizes. ``epsilon`` is added to
-    every priority, so that none is zero.
+    A new transition gets the largest priority so far; ``epsilon`` keeps all above zero. At these
+    sizes numpy's cumulative sum is as fast as a sum tree.
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
@@ -201,8 +200,6 @@ class DrrnLearner(BagLearner):
         self.replay = Replay(settings.capacity, settings.alpha)
         self.slots: dict[int, NStep] = {}
 
-    # ------------------------------------------------------------ acting
-
     @property
     def epsilon(self) -> float:
         """Return the present probability of a random action."""
@@ -232,8 +229,6 @@ class DrrnLearner(BagLearner):
         with torch.inference_mode():
             values = self.online(bags, *pairs).cpu().numpy()
         return np.split(values, np.cumsum(counts)[:-1])
-
-    # ------------------------------------------------------------ learning
 
     def observe(self, slot: int, experience: Experience) -> None:
         """Store a step; it may complete n-step transitions."""
@@ -276,12 +271,8 @@ class DrrnLearner(BagLearner):
         self.updates += 1
         if self.updates % s.target_every == 0:
             self.target.load_state_dict(self.online.state_dict())
-        return {
-            "updates": float(self.updates),
-            "loss": float(loss.detach()),
-            "value": float(values.detach().mean()),
-            "epsilon": self.epsilon,
-        }
+        logged = {"loss": float(loss.detach()), "value": float(values.detach().mean())}
+        return {"updates": float(self.updates), **logged, "epsilon": self.epsilon}
 
     def next_values(self, transitions: list[StoredTransition]) -> NDArray[np.float64]:
         """Return the values of next states: the online network chooses, the target evaluates."""
@@ -300,8 +291,6 @@ class DrrnLearner(BagLearner):
         pairs = np.array([(obs[0], obs[1 + action]) for obs, action in taken])
         bags, (states, actions) = self.bags.distinct(*pairs.T)
         return network(bags, states, actions)
-
-    # ------------------------------------------------------------ checkpoints
 
     def progress(self) -> dict[str, Any]:
         """Also return the target network and the replay."""

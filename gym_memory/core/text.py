@@ -9,7 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-__all__ = ["a_or_an", "compound_spans", "compounds", "enumerated", "letter_words"]
+__all__ = [
+    "a_or_an",
+    "clauses_of_lines",
+    "compound_spans",
+    "compounds",
+    "enumerated",
+    "letter_words",
+]
 __all__ += ["sentence_spans", "split_reward", "split_sentences", "stem", "with_reward"]
 __all__ += ["without_article", "without_articles", "word_set", "word_spans", "words"]
 
@@ -96,6 +103,21 @@ def compounds(text: str) -> tuple[str, ...]:
     ("tom's", 'well-done', 'steak', '2x')
     """
     return tuple(_compound("'-").findall(text.lower()))
+
+
+@lru_cache(maxsize=1_000)
+def clauses_of_lines(text: str, fillers: frozenset[str]) -> list[list[str]]:
+    r"""Return the clauses of each line, less ``fillers``: their words, with a blank around each.
+
+    >>> clauses_of_lines("Carrot: is on the table; raw.\n> Go", frozenset(["the"]))
+    [[' carrot ', ' is on table ', ' raw ', '  '], ['  ', ' go ']]
+    """
+    found = [
+        [compounds(clause) for clause in re.split(r"[].;:!?>]", line)] for line in text.split("\n")
+    ]
+    return [
+        [f" {' '.join(w for w in words if w not in fillers)} " for words in line] for line in found
+    ]
 
 
 def compound_spans(text: str, within: str = "'-") -> Iterator[tuple[str, int, int]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -12,7 +11,7 @@ from gym_memory.baselines.actions import FILLERS, parse_action
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import check_int
-from gym_memory.core.text import compounds, stem
+from gym_memory.core.text import clauses_of_lines, compounds, stem
 from gym_memory.graph.map import distances, first_steps
 from gym_memory.graph.recalled import RecalledFacts
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, door_relation
@@ -26,17 +25,6 @@ _IN_NAMES = "in names:"
 _NAME = "<>"  # stands for a name in a clause
 _LONGEST_CLAUSE = 7
 """Most words of a clause that is a feature as a whole."""
-
-
-@lru_cache(maxsize=1_000)
-def _lines(text: str) -> list[list[str]]:
-    """Return the clauses of each line: their words between blanks, and one at both ends."""
-    found = [
-        [compounds(clause) for clause in re.split(r"[].;:!?>]", line)] for line in text.split("\n")
-    ]
-    return [
-        [f" {' '.join(w for w in words if w not in FILLERS)} " for words in line] for line in found
-    ]
 
 
 class Lexicon:
@@ -226,14 +214,11 @@ def _state(scene: RecalledScene, texts: Texts, lexicon: Lexicon) -> tuple[str, .
         if relation in _DOORS:
             continue
         for end, name in (("<", subject), (">", obj)):
-            at = scene.whereabouts(name)
-            found.append(f"s {end}{relation} {at}")
+            link, at = f"s {end}{relation}", scene.whereabouts(name)
+            found.append(f"{link} {at}")
             for relations, value in scene.values(name):
-                found += [
-                    f"s {end}{relation} {relations}",
-                    f"s {end}{relation} {at} {relations}",
-                    f"s {end}{relation} {at} {relations} {value}",
-                ]
+                found += [f"{link} {relations}", f"{link} {at} {relations}"]
+                found.append(f"{link} {at} {relations} {value}")
     found += [f"s held {atom}" for name in scene.held for atom in scene.atoms(name)]
     found += [f"s held {name}" for name in scene.held if lexicon.common(name)]
     found += [f"s here {atom}" for atom in scene.atoms(scene.here)]
@@ -249,8 +234,7 @@ class _NameFeatures(NamedTuple):
     atoms: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
     contexts: tuple[tuple[str, str, str, str], ...] = ()
-    """Words next to it: the text, the word, its side, and the word again, or ``*`` if rare; and
-    clauses of its line."""
+    """Words next to it: text, word, side, and the word or ``*``; and the clauses of its line."""
     way: tuple[str, ...] = ()
     """Features of a direction, which has no atoms or contexts."""
 
@@ -306,7 +290,7 @@ def _action(
 def _around(name: str, text: str) -> list[tuple[tuple[str, ...], str]]:
     """Return the words around each mention of a name, with their side, and clauses of its line."""
     found: dict[tuple[tuple[str, ...], str], None] = {}
-    for line in _lines(text):
+    for line in clauses_of_lines(text, FILLERS):
         clauses = [clause.replace(f" {name} ", f" {_NAME} ").split() for clause in line]
         words = list(itertools.chain.from_iterable(clauses))
         for place, word in enumerate(words):

@@ -61,8 +61,6 @@ class Learner(ABC):
     def learn(self) -> dict[str, float]:
         """Make all updates that are due; return values to log, with their count ``updates``."""
 
-    # ------------------------------------------------------------ checkpoints
-
     @abstractmethod
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the player's state: tensors, and JSON-able values."""
