@@ -58,9 +58,9 @@ class Lexicon:
     def shown(self, word: str) -> str:
         """Return a word of a text, or ``*`` if it is rare, as are most words of names.
 
-        A word that is in no name may be twice as rare as a common one.
+        A word that is in no name may be four times as rare as a common one.
         """
-        enough = self._enough if _IN_NAMES + word in self._count else self._enough / 2
+        enough = self._enough if _IN_NAMES + word in self._count else self._enough / 4
         common = self._count.get(word, 0) >= enough and not word.isdigit()
         return word if common or word == _NAME else "*"
 
