@@ -146,7 +146,7 @@ def learners(only: str = "") -> str:
     """Return other learners and memories, of one learner and level or of all; see rl/others.sh."""
     rows = []
     for (kind, level, memory), runs in sorted(_trained().items()):
-        if kind.partition("-")[0] in {facts for facts, _ in LEARNT}:
+        if kind.partition("-")[0] in {"levels", *(facts for facts, _ in LEARNT)}:
             continue
         if only not in ("", f"{kind} {level}"):
             continue
@@ -158,6 +158,40 @@ def learners(only: str = "") -> str:
         rows.append([*cells, f"{minutes:.1f}"])
     heads = ["learner", "level", "memory", "score by training, 95 %", "training steps", "CPU min"]
     return markdown_table(heads, 3, rows)
+
+
+LEVELS = {"rl-1": 4, "rl-2": 5, "rl-3": 3, "rl-4": 11}
+"""Levels of GATA's paper, with the most points of a game."""
+ARMS_OF_LEVELS = {
+    (100, "drrn", "arigraph"): "DRRN, `arigraph`",
+    (100, "drrn", "none"): "DRRN, `none`",
+    (20, "drrn", "arigraph"): "DRRN, `arigraph`",
+    (20, "drrn", "none"): "DRRN, `none`",
+}
+"""Training games, learner and memory of rl/levels.sh."""
+PUBLISHED = {
+    "GATA-GTF, by Wang et al. (2024)": ((2.73, 0.26), (1.77, 0.16), (1.47, 0.05), (2.25, 0.33)),
+    "their MIPO, with DistilBERT": ((3.12, 0.20), (1.94, 0.04), (2.16, 0.04), (2.64, 0.21)),
+}
+"""Points on 20 test games after training on 100, with standard deviations: their Table 2."""
+
+
+def levels() -> str:
+    """Tabulate learners on GATA's four levels beside published scores."""
+    rows = []
+    for (games, learner, memory), title in ARMS_OF_LEVELS.items():
+        row = [title, str(games)]
+        for level in LEVELS:
+            runs = _trained().get((f"levels-{games}-{learner}", level, memory), {})
+            row.append(by_seed({seed: run.test for seed, run in runs.items()}) if runs else "")
+        rows += [row] * any(row[2:])
+    for title, points in PUBLISHED.items():
+        cells = (
+            f"{mean / most:.2f} ± {deviation / most:.2f}"
+            for (mean, deviation), most in zip(points, LEVELS.values(), strict=True)
+        )
+        rows.append([title, "100", *cells])
+    return markdown_table(["learner", "training games", *LEVELS], 2, rows)
 
 
 def learner() -> str:
@@ -257,8 +291,14 @@ def smollm_gpu() -> str:
     return markdown_table(heads, 3, rows)
 
 
-LEARNERS = {"drrn": "DRRN", "sb3": "MaskablePPO", "words": "DRRN, words alone"}
-"""Learners of rl/million.py."""
+LEARNERS = {
+    "drrn": "DRRN",
+    "sb3": "MaskablePPO",
+    "words": "DRRN, words alone",
+    "text": "transformer, actor-critic",
+    "masked": "words alone, rare ones hidden",
+}
+"""Learners of rl/million.py; ``masked`` has the features of text as they once were."""
 ENTROPY = 0.03
 """Default weight of PPO's entropy."""
 
@@ -269,7 +309,8 @@ def million() -> str:
     for row in read("rl/million.json"):
         found.setdefault((row["learner"], row["memory"]), []).append(row)
     rows = []
-    for (learner, memory), own in found.items():
+    order = [*LEARNERS]
+    for (learner, memory), own in sorted(found.items(), key=lambda item: order.index(item[0][0])):
         best = [max(row["curve"], key=itemgetter(2)) for row in own]
         steps, seconds = ([row["curve"][-1][n] for row in own] for n in (0, 1))
         minutes = (row["minutes"] and f"{row['minutes']:.0f}" for row in own)
@@ -282,13 +323,18 @@ def million() -> str:
         )  # fmt: skip
     heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
     heads += ["best valid score (first at step)", "n", "held-out score by training, 95 %"]
-    history, none = (
-        {row["seed"]: row["scores"] for row in found["words", memory]}
-        for memory in ("history", "none")
-    )
-    gap = _gap({seed: np.subtract(history[seed], none[seed]) for seed in history})
-    said = f"Words alone, `history` - `none` over {len(history)} trainings: {gap}."
-    return f"{markdown_table(heads, 1, rows)}\n{said}\n"
+    by_memory = {
+        memory: {row["seed"]: row["scores"] for row in own}
+        for (learner, memory), own in found.items()
+        if learner == "words"
+    }
+    said = []
+    for memory, scores in by_memory.items():
+        both = scores.keys() & by_memory["none"].keys()
+        gap = _gap({seed: np.subtract(scores[seed], by_memory["none"][seed]) for seed in both})
+        said += [f"`{memory}` {gap} ({len(both)})"] * (memory != "none")
+    gaps = f"Words alone, lead over `none` (number of trainings): {', '.join(said)}."
+    return f"{markdown_table(heads, 1, rows)}\n{gaps}\n"
 
 
 def sb3() -> str:

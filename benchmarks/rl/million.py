@@ -30,11 +30,17 @@ LEARNERS = {
     "drrn": ("drrn", "--set update_every=8"),
     "sb3": ("sb3", ""),
     "words": ("drrn", "--set update_every=8 --set facts=rendered --set vocabulary=16384"),
+    "text": (
+        "text",
+        "--set teacher_memory= --set beta_steps=0 --set forget=0 --set dim=32 --set layers=1 "
+        "--set lr=0.001 --set entropy=0.1",
+    ),
 }
 """Baseline and further words of the command; DRRN has half as many updates as by default."""
 ARMS = (
     *((learner, memory) for learner in ("drrn", "sb3") for memory in ("arigraph", "none")),
     *(("words", memory) for memory in ("arigraph", "summary", "history", "none")),
+    *(("text", memory) for memory in ("arigraph", "none")),
 )
 """Learners, and the memories that they see."""
 
