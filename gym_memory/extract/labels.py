@@ -386,11 +386,10 @@ def _things(parts: tuple[LayoutItem, ...]) -> tuple[Phrase, ...]:
             _EXPLANATION.sub("", text) if has_any(text, _EXPLAINING) else text,
             part.start + begin,
         )
-        if not text.lower().startswith("your "):
-            found += [
-                Phrase(*phrase[:2], at + phrase.start, at + phrase.end)
-                for phrase in things_in(text, bare=True)
-            ]
+        found += [
+            Phrase(*phrase[:2], at + phrase.start, at + phrase.end)
+            for phrase in things_in(text, bare=True)
+        ]
     return tuple(found)
 
 
