@@ -79,7 +79,7 @@ _REMARK = re.compile(
     rf"| (?:\w+ly )?{POSED} (?:above|against|among|at|by|from|in|near|on|over|to|under) .*"
     r"| at the (?:front|back|rear)$| as well$| left$| remaining$"
     r"| \w{2,}ing (?:an?|the|some|your|his|her|its|their) .*| (?:reading|saying)$"
-    r"| where .*|, where .*| and (?:next to|beside|near|above|below|behind|under) .*"
+    r"| where .*|, (?:\w+ )?where .*| and (?:next to|beside|near|above|below|behind|under) .*"
     r"|, and (?:next to|beside|near|above|below|behind|under) .*"
     r"| (?:once )?[a-z]+ by [A-Z].*| \w+ing (?:over|at|towards?) (?:you|your)\b.*"
     r"| (?:through|across|along) (?:the|an?) .*"

@@ -22,9 +22,11 @@ _WAY = re.compile(
     r"| (?:wall|side|end|edge|face|bank|corner|shore|wing|part|half|tower|coast)\b)"
     r"|(?:\b(?:lead(?:s|ing)?|go(?:es|ing)?|runs?|head(?:s|ing)?|climb(?:s|ing)?|slopes?|winds?"
     r"|twist(?:s|ing)|dips?|bends?|curves?|spirals?|stairs?|staircase|stairway|steps|ladder|ramp"
-    r"|path|passage|scramble|slide|chute|(?<!long )ways?|exits?|or|and)|,)"
+    r"|path|passage|scramble|slide|chute|(?<!long )ways?|exits?|or|and"
+    r"|(?:stairs|staircase|stairway) [a-z]+)|,)"
     r"(?: steeply| sharply| back| off| out| also| is){0,3} \(?"
-    r"(?P<steep>up|down)(?:wards?)?\b(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b"
+    r"(?P<steep>up|down)(?:wards?|stairs(?= (?:and|or|to)\b|[,;.!]|$))?\b"
+    r"(?! to the (?:floor|ceiling)\b| (?:your|my|his|her|their)\b"
     r"| (?:one|each|either|both|the \w+) (?:sides?|middle|cent(?:er|re)|walls?|face|front|back)\b)"
     r"|\b(?:stairs|steps|staircase|stairway|ladder|path|passage|tunnel|shaft|ramp) "
     r"(?P<falls>descends?|ascends?)\b",
@@ -70,7 +72,7 @@ _DIRECTION_WORDS = frozenset(
     f"{way}{ending}"
     for way in DIRECTIONS
     if way not in ("in", "out")
-    for ending in ("", "s", "ward", "wards", "ern")
+    for ending in ("", "s", "ward", "wards", "ern", "stairs")
 ) | {"descend", "descends", "ascend", "ascends"}
 """Words for a fast test: a sentence that names a way has one of them."""
 _CAN_GO = re.compile(
