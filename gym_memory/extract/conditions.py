@@ -20,11 +20,11 @@ __all__ += ["read_state"]
 IN_STATE = re.compile(
     rf"(?P<thing>(?:{ARTICLE}|[Tt]h(?:is|at)) {NAME}|[Ii]t|[Tt]hey|[Tt]his)"
     r"(?: is| are| (?:has|have) been(?: left| propped| wedged)?"
-    r"|(?: seems?| appears?| looks?)(?: to be)?|(?<=[Ii]t)'s"
+    r"|(?: seems?| appears?| looks?)(?: to be)?|'s|'re"
     r"| (?:\w+s|stood|lay|hung)(?: \w+ly)?(?= (?:open|ajar|shut|closed)\b))"
     rf"(?: now| currently| already| slightly| still| wide)?(?: turned| switched| set to)? "
     rf"(?P<state>{STATE_WORD}|-?\d(?:[\w.]*\w)?)(?: and (?P<also>{STATE_WORD}))?"
-    rf"(?: inside| once again| again| once more| (?:from|by|with) [^.!?]*"
+    rf"(?: inside| once again| again| already| once more| (?:from|by|with) [^.!?]*"
     rf"|(?<=\d) (?:\(|of |out of )[^.]*| now"
     rf"| and (?:contains?|holds?) (?P<items>{THINGS})|,? (?:as|because|since) [^.!?]*)?{STOP}"
 )

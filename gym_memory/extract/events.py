@@ -85,7 +85,7 @@ _BE = frozenset(("is", "are", "was", "were", "am", "be", "isn't", "aren't"))
 _PASSIVE = _BE | {"been"}
 _PERFECT = ("has", "have", "'ve")
 _NO_SUBJECT_STARTS = (_PREPOSITIONS - {"with", "at", "before"}) | {"there", "this", "here", "exits"}
-_NO_SUBJECT_STARTS |= {"somewhere", "elsewhere"}
+_NO_SUBJECT_STARTS |= {"somewhere", "elsewhere", "it's", "that's", "they're"}
 """First words of sentences that describe and report no event."""
 _SUBJECT_BREAKS = _PREPOSITIONS | _BE | {"had", ",", ";", ":", "("}
 """Words and marks that end a subject; *had* is one, as its event may be over."""

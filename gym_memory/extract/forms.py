@@ -527,7 +527,7 @@ DOUBTFUL: tuple[_Read, ...] = (
     read_busy, read_arrival, read_departure, read_shown,
 )  # fmt: skip
 """Readers that may return False, after which a later form is tried."""
-_GENERAL_WORD = re.compile(ARTICLE + r"|it|it's|they|this|that|\w+ing")
+_GENERAL_WORD = re.compile(ARTICLE + r"|(?:it|they|this|that)(?:'s|'re)?|\w+ing")
 _SPECIAL_WORDS = frozenset[str]().union(*(row[0] for row in _FORMS if not isinstance(row[0], str)))
 """Words that may begin a form by themselves."""
 

@@ -40,6 +40,13 @@ def test_bracketed_remark_after_label_is_not_part_of_it() -> None:
     assert read("Score (of 50): 12")[1] == {"score|is|12"}
 
 
+def test_own_thing_stays_in_the_list_of_carried_things() -> None:
+    held = {"pager|is in|inventory", "pin|is in|inventory"}
+    carried = "You are carrying your pager and a pin."
+    assert read("Time passes.", "wait", "pager|is in|inventory", carried)[1] == held
+    assert read("You are carrying:\n  your pager\n  a pin", "inventory")[1] == held
+
+
 @pytest.mark.parametrize(
     ("text", "facts"),
     [
@@ -373,6 +380,15 @@ def test_states_of_carried_things_are_read() -> None:
          "basket|is in|inventory; pearl|is in|basket"),
         ("", '{"exits": {"north": {"to": "Yard", "locked": true}, "down": null}}',
          "hut|has exit|north; yard|is seen north of|hut"),
+        ("", "Pillared archways beckon you north and east.",
+         "hut|has exit|north; hut|has exit|east"),
+        ("", "A graceful staircase sweeps upstairs.", "hut|has exit|up"),
+        ("", "The door to the upstairs hall is shut. You can go downstairs.",
+         "door to the upstairs hall|is|closed; hut|has exit|down"),
+        ("", "On the crate is your pager, right where you left it.", "pager|is on|crate"),
+        ("close hatch", "That's already closed.", ""),
+        ("close hatch", "The hatch's closed already.", "hatch|is|closed"),
+        ("lock hatch", "They're already locked.", ""),
     ],
 )  # fmt: skip
 def test_text_states_these_facts(action: str, text: str, facts: str) -> None:
