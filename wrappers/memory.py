@@ -65,10 +65,10 @@ class MemoryObservation(gym.Wrapper[Observation, str, Obs, str], gym.utils.Recor
     ):
         check_keys("MemoryObservation", env, RAW_KEYS, _WRAP)
         if not isinstance(memory, str):
+            got = getattr(memory, "__name__", type(memory).__name__)
             raise InvalidArgumentError(
-                "expected memory as a name such as 'arigraph?depth=2', got "
-                f"{type(memory).__name__}; register a class of your own with "
-                "gym_memory.memory.MEMORIES.register(name, cls)"
+                f"expected memory as a name such as 'arigraph?depth=2', got {got}; register a "
+                "class of your own with gym_memory.memory.MEMORIES.register(name, cls)"
             )
         check_budget(budget)
         gym.utils.RecordConstructorArgs.__init__(self, memory=memory, budget=budget)

@@ -177,8 +177,9 @@ def test_bad_memory_is_refused() -> None:
         gym.make(FAKE_ID, memory="histroy")
     with pytest.raises(UnknownNameError, match="Did you mean 'window'"):
         gym.make(FAKE_ID, memory="history?windwo=3")
-    with pytest.raises(InvalidArgumentError, match="expected memory as a name"):
-        MemoryObservation(gym.make(RAW_ID), memory=Diary())  # type: ignore[arg-type]
+    for own in (Diary(), Diary):
+        with pytest.raises(InvalidArgumentError, match=r"expected memory as a name.*got Diary"):
+            MemoryObservation(gym.make(RAW_ID), memory=own)  # type: ignore[arg-type]
 
 
 def test_bad_environment_parameter_is_refused() -> None:
