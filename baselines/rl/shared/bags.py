@@ -50,7 +50,9 @@ class BagSettings(Settings):
     ] = "related"
     common: Annotated[
         float,
-        Help("Share of the training games in which a name must occur to be a feature.", 0, 1),
+        Help(
+            "Least share of training games with a name that is a feature; of words a quarter.", 0, 1
+        ),
     ] = 0.8
     gamma: Discount = 0.9
     lr: Annotated[float, Help("Learning rate of Adam.", above=0)] = 1e-3
