@@ -43,14 +43,7 @@ from gym_memory.graph import TemporalGraph
 from gym_memory.memory.reading import quoted
 
 __all__ = ["CHARS_PER_TOKEN", "MEMORIES", "Lifetime", "Memory", "SharedSettings", "check_budget"]
-__all__ += [
-    "count_tokens",
-    "dump_state",
-    "is_over",
-    "make_memory",
-    "truncate_tokens",
-    "unbounded_recall",
-]
+__all__ += ["count_tokens", "is_over", "make_memory", "truncate_tokens", "unbounded_recall"]
 
 Lifetime = Literal["step", "episode", "trial", "task", "forever"]
 """Lifetime of a layer of memory.
@@ -236,11 +229,21 @@ class Memory(ABC):
         facts = list(self.graph.live()) if self.graph is not None else None
         return memory_table(self.name, self.stats(), facts)
 
+    def state_as_json(self) -> str:
+        """Return the state as JSON text; raises InvalidArgumentError if it is none."""
+        try:
+            return json.dumps(self.state(), allow_nan=False)
+        except (RecursionError, TypeError, ValueError) as error:
+            raise InvalidArgumentError(
+                f"expected {type(self).__name__}.state to return lists, dicts, numbers and text, "
+                f"as JSON has them: {error}{defined_at('state', self.state)}"
+            ) from error
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state as JSON, atomically; StoreError if the file cannot be written."""
         head = json.dumps({"format": _FORMAT, "memory": self.name})
         try:
-            write_atomic(path, seal(f'{head[:-1]}, "state": {dump_state(self)}}}'))
+            write_atomic(path, seal(f'{head[:-1]}, "state": {self.state_as_json()}}}'))
         except OSError as error:
             raise StoreError(f"cannot write a memory to {os.fspath(path)!r}: {error}") from error
 
@@ -275,18 +278,6 @@ _WRONG_STATE = (
     ArithmeticError, AttributeError, LookupError, RecursionError, StoreError, TypeError, ValueError,
 )  # fmt: skip
 """Errors of :meth:`Memory.load_state` that mean a state of something else."""
-
-
-def dump_state(memory: Memory) -> str:
-    """Return the state of a memory as JSON text."""
-    state = memory.state()
-    try:
-        return json.dumps(state, allow_nan=False)
-    except (RecursionError, TypeError, ValueError) as error:
-        raise InvalidArgumentError(
-            f"expected {type(memory).__name__}.state to return lists, dicts, numbers and text, as "
-            f"JSON has them: {error}{defined_at('state', memory.state)}"
-        ) from error
 
 
 def _within_budget(recall: Callable[[Any, Cue, int], Recall]) -> Callable[[Any, Cue, int], Recall]:

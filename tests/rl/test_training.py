@@ -24,6 +24,7 @@ from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.trainer import Trainer
 from gym_memory.baselines.rl.shared.training import TrainSettings, evaluate
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
+from gym_memory.core.names import import_plugin
 from gym_memory.core.tensors import read_tensors, write_tensors
 from gym_memory.core.training_folder import BEST, LAST, TRAINING
 from gym_memory.run import rollout
@@ -104,6 +105,24 @@ def test_training_learns_and_best_player_plays_in_one_loop(tmp_path: Path) -> No
     # Greedy play has no chance in it.
     again = [rollout(make_env("valid"), policy, seed, policy_seed=9) for seed in range(2)]
     assert [result.normalized for result in again] == scores
+
+
+def test_cut_training_file_says_how_to_start_again(tmp_path: Path) -> None:
+    trainer(tmp_path, steps=60).run()
+    whole = (tmp_path / TRAINING).read_bytes()
+    (tmp_path / TRAINING).write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(CheckpointError, match=rf"{TRAINING}.*: delete it to start again"):
+        trainer(tmp_path).run()
+
+
+def test_memory_whose_state_is_no_json_is_named(tmp_path: Path) -> None:
+    code = "from gym_memory.memory.controls import NoMemory\n"
+    code += "class Sets(NoMemory):\n    def state(self):\n        return {'seen': {1, 2}}\n"
+    (tmp_path / "own.py").write_text(code)
+    memory = f"{tmp_path / 'own.py'}:Sets"
+    import_plugin(str(tmp_path / "own.py"))
+    with pytest.raises(InvalidArgumentError, match=r"Sets.state to return lists.*own.py:3"):
+        trainer(tmp_path / "run", memory=memory).run()
 
 
 def test_other_run_is_refused_and_longer_one_continues(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,8 +32,8 @@ class EnvSlot:
         return obs, float(reward), *rest
 
     def memory(self) -> Any:
-        """Return the state of the memory."""
-        return self.env.get_wrapper_attr("memory").state()
+        """Return the state of the memory, as JSON has it."""
+        return json.loads(self.env.get_wrapper_attr("memory").state_as_json())
 
     def remember(self, state: dict[str, Any]) -> None:
         """Replace the memory's state by what :meth:`memory` returned."""

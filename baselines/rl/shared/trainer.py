@@ -139,6 +139,8 @@ class Trainer(TrainingLoop):
         else:
             try:
                 self._load(*read_tensors(path))
+            except CheckpointError as error:
+                raise CheckpointError(f"{error}: delete it to start again") from error
             except (KeyError, TypeError, ValueError, RuntimeError) as error:
                 raise CheckpointError(
                     f"expected a training checkpoint of this version at {str(path)!r}: {error!r}"

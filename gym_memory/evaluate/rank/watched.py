@@ -26,7 +26,7 @@ from gym_memory.evaluate.exam.session import SILENCE, answer_questions
 from gym_memory.evaluate.harm.game import READ, PlantedFacts
 from gym_memory.evaluate.quality.observer import IdealObserver
 from gym_memory.evaluate.rank.suite import NAMES, is_over
-from gym_memory.memory.base import Memory, dump_state, make_memory
+from gym_memory.memory.base import Memory, make_memory
 from gym_memory.memory.reading import read_account
 from gym_memory.run.config import Job
 
@@ -120,7 +120,7 @@ class ExaminedMemory(_MeasuredMemory):
             cell = wording if wording in NAMES else question.kind
             self._counts[f"asked {cell}"] += 1
             self._counts[f"right {cell}"] += verdict == "right"
-        self._counts["bytes"] += len(dump_state(memory).encode())
+        self._counts["bytes"] += len(memory.state_as_json().encode())
         self._counts["moments"] += len(self._moments)
 
 
@@ -261,7 +261,7 @@ class AuditedMemory(_MeasuredMemory):
         self._memory.observe(step)
         self._steps.append(step)
         if (seen := len(self._steps)) & (seen - 1) == 0:
-            self._half = seen, dump_state(self._memory)
+            self._half = seen, self._memory.state_as_json()
 
     def recall(self, cue: Cue, budget: int) -> Recall:
         """Return the memory's recall."""
