@@ -9,16 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-__all__ = [
-    "a_or_an",
-    "clauses_of_lines",
-    "compound_spans",
-    "compounds",
-    "enumerated",
-    "letter_words",
-]
-__all__ += ["sentence_spans", "split_reward", "split_sentences", "stem", "with_reward"]
-__all__ += ["without_article", "without_articles", "word_set", "word_spans", "words"]
+__all__ = ["a_or_an", "clauses_of_lines", "compound_spans", "compounds", "enumerated"]
+__all__ += ["letter_words", "sentence_spans", "split_reward", "split_sentences", "stem"]
+__all__ += ["with_reward", "without_article", "without_articles", "word_set", "word_spans", "words"]
 
 _REWARD = re.compile(r"(?:\A|\n)\(([+-]\d+(?:\.\d+)?(?:e[+-]\d+)?)\)\s*\Z")
 _LONGEST_REWARD = 32
