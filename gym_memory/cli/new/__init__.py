@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
+import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +42,8 @@ def new(
     if not re.fullmatch(r"[A-Za-z][\w-]*", name):
         raise InvalidArgumentError(f"expected a name such as RoomNotes or room-notes, got {name!r}")
     path = folder / f"{'_'.join(words).lower()}.py"
-    if find_spec(path.stem) is not None and not path.exists():
+    elsewhere = [place for place in sys.path if Path(place).resolve() != folder.resolve()]
+    if path.stem in sys.stdlib_module_names or PathFinder.find_spec(path.stem, elsewhere):
         raise InvalidArgumentError(
             f"expected a name that no module has, got {name!r}: {path.name} would hide a module"
         )
