@@ -162,13 +162,6 @@ def learners(only: str = "") -> str:
 
 LEVELS = {"rl-1": 4, "rl-2": 5, "rl-3": 3, "rl-4": 11}
 """Levels of GATA's paper, with the most points of a game."""
-ARMS_OF_LEVELS = {
-    (100, "drrn", "arigraph"): "DRRN, `arigraph`",
-    (100, "drrn", "none"): "DRRN, `none`",
-    (20, "drrn", "arigraph"): "DRRN, `arigraph`",
-    (20, "drrn", "none"): "DRRN, `none`",
-}
-"""Training games, learner and memory of rl/levels.sh."""
 PUBLISHED = {
     "GATA-GTF, by Wang et al. (2024)": ((2.73, 0.26), (1.77, 0.16), (1.47, 0.05), (2.25, 0.33)),
     "their MIPO, with DistilBERT": ((3.12, 0.20), (1.94, 0.04), (2.16, 0.04), (2.64, 0.21)),
@@ -179,17 +172,15 @@ PUBLISHED = {
 def levels() -> str:
     """Tabulate learners on GATA's four levels beside published scores."""
     rows = []
-    for (games, learner, memory), title in ARMS_OF_LEVELS.items():
-        row = [title, str(games)]
-        for level in LEVELS:
-            runs = _trained().get((f"levels-{games}-{learner}", level, memory), {})
-            row.append(by_seed({seed: run.test for seed, run in runs.items()}) if runs else "")
-        rows += [row] * any(row[2:])
+    for games, memory in itertools.product((100, 20), ("arigraph", "none")):
+        arms = (_trained()[f"levels-{games}-drrn", level, memory] for level in LEVELS)
+        cells = [by_seed({seed: run.test for seed, run in arm.items()}) for arm in arms]
+        rows.append([f"DRRN, `{memory}`", str(games), *cells])
     for title, points in PUBLISHED.items():
-        cells = (
+        cells = [
             f"{mean / most:.2f} ± {deviation / most:.2f}"
             for (mean, deviation), most in zip(points, LEVELS.values(), strict=True)
-        )
+        ]
         rows.append([title, "100", *cells])
     return markdown_table(["learner", "training games", *LEVELS], 2, rows)
 
@@ -323,16 +314,12 @@ def million() -> str:
         )  # fmt: skip
     heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
     heads += ["best valid score (first at step)", "n", "held-out score by training, 95 %"]
-    by_memory = {
-        memory: {row["seed"]: row["scores"] for row in own}
-        for (learner, memory), own in found.items()
-        if learner == "words"
-    }
+    none = {row["seed"]: row["scores"] for row in found["words", "none"]}
     said = []
-    for memory, scores in by_memory.items():
-        both = scores.keys() & by_memory["none"].keys()
-        gap = _gap({seed: np.subtract(scores[seed], by_memory["none"][seed]) for seed in both})
-        said += [f"`{memory}` {gap} ({len(both)})"] * (memory != "none")
+    for memory in ("arigraph", "history", "summary"):
+        own = [row for row in found["words", memory] if row["seed"] in none]
+        gap = _gap({row["seed"]: np.subtract(row["scores"], none[row["seed"]]) for row in own})
+        said.append(f"`{memory}` {gap} ({len(own)})")
     gaps = f"Words alone, lead over `none` (number of trainings): {', '.join(said)}."
     return f"{markdown_table(heads, 1, rows)}\n{gaps}\n"
 

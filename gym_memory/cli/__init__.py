@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
 import io
@@ -22,7 +21,7 @@ import typer.main
 
 from gym_memory.core.components import Component
 from gym_memory.core.errors import GymMemoryError, InvalidArgumentError, UnknownNameError
-from gym_memory.core.interrupts import INTERRUPTS
+from gym_memory.core.interrupts import take_signals
 from gym_memory.core.secrets import scrubbed
 from gym_memory.core.version import __version__
 from gym_memory.draw.escape import visible
@@ -77,7 +76,7 @@ SHOWN = {"wide": False, "debug": False}
 """``wide`` keeps all columns of tables, however narrow the terminal; ``debug`` adds tracebacks."""
 _CLEAR_UP_SECONDS = 10.0
 _IMPORT_SECONDS = 5.0
-"""The longest that an interrupt waits for the end of an import."""
+"""Longest wait of an interrupt for the end of an import."""
 
 
 class _Commands(typer.core.TyperGroup):
@@ -170,7 +169,7 @@ def _root(
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Return whether a module is being imported, which may swallow or disguise an exception."""
+    """True while a module is imported, which may swallow or disguise an exception."""
     while frame and not frame.f_code.co_filename.startswith("<frozen importlib"):
         frame = frame.f_back
     return frame is not None
@@ -185,15 +184,11 @@ class _Interrupts:
 
     def __enter__(self) -> None:
         self.heard, self.raised = -math.inf, False
-        self.before: dict[signal.Signals, Any] = {}
-        for name in INTERRUPTS:
-            with contextlib.suppress(AttributeError, ValueError):  # no such signal; other thread
-                kind = getattr(signal, name)
-                if signal.getsignal(kind) is not signal.SIG_IGN:
-                    self.before[kind] = signal.signal(kind, self.interrupt)
+        self.before = take_signals(self.interrupt)
         self.report, sys.unraisablehook = sys.unraisablehook, self.repeat
 
     def interrupt(self, kind: int, frame: FrameType | None) -> None:
+        """Raise ``KeyboardInterrupt``, or ask again in a moment during an import."""
         now = time.monotonic()
         if now - self.heard > _CLEAR_UP_SECONDS:
             self.heard, self.raised = now, False
@@ -207,13 +202,14 @@ class _Interrupts:
 
     def repeat(self, lost: Any) -> None:
         """Repeat an interrupt that Python could not raise, as in the end of a generator."""
-        if lost.exc_type is KeyboardInterrupt:
+        if lost.exc_type is KeyboardInterrupt and self.raised:
             self.raised = False
             self.ask_again(next(iter(self.before)))
         else:
             self.report(lost)
 
     def ask_again(self, kind: int) -> None:
+        """Send the signal to this process once more."""
         threading.Timer(0.01, os.kill, (os.getpid(), kind)).start()
 
     def __exit__(self, *error: object) -> None:

@@ -7,21 +7,28 @@ import os
 import signal
 import sys
 
-__all__ = ["INTERRUPTS"]
+__all__ = ["take_signals"]
 
-INTERRUPTS = ("SIGINT", "SIGTERM", "SIGHUP")
+_INTERRUPTS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def take_signals(handler: signal._HANDLER) -> dict[signal.Signals, signal._HANDLER]:
+    """Handle all interrupts that are not ignored; return the handlers before."""
+    before = {}
+    for name in _INTERRUPTS:
+        with contextlib.suppress(AttributeError, ValueError):  # no such signal; not main thread
+            kind = getattr(signal, name)
+            if signal.getsignal(kind) is not signal.SIG_IGN:
+                before[kind] = signal.signal(kind, handler)
+    return before
 
 
 def _end_early() -> None:
     """Exit with status 130 at once when interrupted, if this process is the command line."""
     words = sys.orig_argv[1:3]
     named = words and os.path.basename(words[0]) == "gym-memory"
-    if not (named or words == ["-m", "gym_memory"]):
-        return
-    for name in INTERRUPTS:
-        with contextlib.suppress(AttributeError, ValueError):  # no such signal; not main thread
-            if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
-                signal.signal(getattr(signal, name), lambda number, frame: os._exit(130))
+    if named or words == ["-m", "gym_memory"]:
+        take_signals(lambda number, frame: os._exit(130))
 
 
 _end_early()

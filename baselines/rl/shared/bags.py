@@ -50,9 +50,7 @@ class BagSettings(Settings):
     ] = "related"
     common: Annotated[
         float,
-        Help(
-            "Least share of training games with a name that is a feature; of words a quarter.", 0, 1
-        ),
+        Help("Least share of games that have a name, a quarter of it for other words.", 0, 1),
     ] = 0.8
     gamma: Discount = 0.9
     lr: Annotated[float, Help("Learning rate of Adam.", above=0)] = 1e-3
