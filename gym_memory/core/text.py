@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-__all__ = ["a_or_an", "clauses_of_lines", "compound_spans", "compounds", "enumerated"]
+__all__ = ["a_or_an", "clauses", "compound_spans", "compounds", "enumerated"]
 __all__ += ["letter_words", "sentence_spans", "split_reward", "split_sentences", "stem"]
 __all__ += ["with_reward", "without_article", "without_articles", "word_set", "word_spans", "words"]
 
@@ -98,19 +98,15 @@ def compounds(text: str) -> tuple[str, ...]:
     return tuple(_compound("'-").findall(text.lower()))
 
 
-@lru_cache(maxsize=1_000)
-def clauses_of_lines(text: str, fillers: frozenset[str]) -> list[list[str]]:
-    r"""Return the clauses of each line, less ``fillers``: their words, with a blank around each.
+@lru_cache(maxsize=20_000)
+def clauses(line: str, fillers: frozenset[str]) -> list[str]:
+    r"""Return the clauses of a line, less ``fillers``: their words, with a blank around each.
 
-    >>> clauses_of_lines("Carrot: is on the table; raw.\n> Go", frozenset(["the"]))
-    [[' carrot ', ' is on table ', ' raw ', '  '], ['  ', ' go ']]
+    >>> clauses("Carrot: is on the table; raw.", frozenset(["the"]))
+    [' carrot ', ' is on table ', ' raw ', '  ']
     """
-    found = [
-        [compounds(clause) for clause in re.split(r"[].;:!?>]", line)] for line in text.split("\n")
-    ]
-    return [
-        [f" {' '.join(w for w in words if w not in fillers)} " for words in line] for line in found
-    ]
+    words = map(compounds, re.split(r"[].;:!?>]", line))
+    return [f" {' '.join(w for w in clause if w not in fillers)} " for clause in words]
 
 
 def compound_spans(text: str, within: str = "'-") -> Iterator[tuple[str, int, int]]:

@@ -11,7 +11,7 @@ from gym_memory.baselines.actions import FILLERS, parse_action
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import check_int
-from gym_memory.core.text import clauses_of_lines, compounds, stem
+from gym_memory.core.text import clauses, compounds, stem
 from gym_memory.graph.map import distances, first_steps
 from gym_memory.graph.recalled import RecalledFacts
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, door_relation
@@ -39,6 +39,7 @@ class Lexicon:
         self._games: dict[str, dict[str, None]] = {}
         self._count: dict[str, int] = {}
         self._enough = share * least
+        self._shown: dict[tuple[str, ...], str] = {}  # until a count changes
         for game, *words in state:
             self.learn(game, words)
 
@@ -48,6 +49,7 @@ class Lexicon:
         self._enough = self.share * max(len(self._games), self.least)
         for word in words:
             if word not in seen:
+                self._shown.clear()
                 seen[word] = None
                 self._count[word] = self._count.get(word, 0) + 1
 
@@ -63,6 +65,13 @@ class Lexicon:
         enough = self._enough if _IN_NAMES + word in self._count else self._enough / 4
         common = self._count.get(word, 0) >= enough and not word.isdigit()
         return word if common or word == _NAME else "*"
+
+    def shown_clause(self, words: tuple[str, ...]) -> str:
+        """Return some words as :meth:`shown`, with a blank between."""
+        found = self._shown.get(words)
+        if found is None:
+            found = self._shown[words] = " ".join(map(self.shown, words))
+        return found
 
     def state(self) -> list[list[str]]:
         """Return the words of each game, the game first."""
@@ -247,7 +256,7 @@ def _named(
         (source, words[0] if len(words) == 1 else "", side, shown)
         for source, text in texts
         for words, side in _around(name, text)
-        if "*" not in (shown := " ".join(map(lexicon.shown, words))) or side != "says"
+        if "*" not in (shown := lexicon.shown_clause(words)) or side != "says"
     )
     if name not in DIRECTIONS:
         return _NameFeatures(shown, scene.bare_atoms(name), values, contexts)
@@ -286,19 +295,32 @@ def _action(
     return tuple(dict.fromkeys(found))
 
 
-@lru_cache(maxsize=100_000)
-def _around(name: str, text: str) -> list[tuple[tuple[str, ...], str]]:
+@lru_cache(maxsize=20_000)
+def _around(name: str, text: str) -> dict[tuple[tuple[str, ...], str], None]:
     """Return the words around each mention of a name, with their side, and clauses of its line."""
     found: dict[tuple[tuple[str, ...], str], None] = {}
-    for line in clauses_of_lines(text, FILLERS):
-        clauses = [clause.replace(f" {name} ", f" {_NAME} ").split() for clause in line]
-        words = list(itertools.chain.from_iterable(clauses))
-        for place, word in enumerate(words):
-            if word == _NAME:
-                before, after = words[max(place - 2, 0) : place], words[place + 1 : place + 2]
-                found |= dict.fromkeys(((w,), "before") for w in before)
-                found |= dict.fromkeys(((w,), "after") for w in after)
-        if _NAME in words:
-            short = (tuple(clause) for clause in clauses if 0 < len(clause) <= _LONGEST_CLAUSE)
-            found |= dict.fromkeys((clause, "says") for clause in short)
-    return list(found)
+    for line in _lines(text):
+        if parts := _around_in(name, line):
+            found |= parts
+    return found
+
+
+@lru_cache(maxsize=100)
+def _lines(text: str) -> list[str]:
+    return text.split("\n")
+
+
+@lru_cache(maxsize=200_000)
+def _around_in(name: str, line: str) -> dict[tuple[tuple[str, ...], str], None]:
+    found: dict[tuple[tuple[str, ...], str], None] = {}
+    parts = [clause.replace(f" {name} ", f" {_NAME} ").split() for clause in clauses(line, FILLERS)]
+    words = list(itertools.chain.from_iterable(parts))
+    for place, word in enumerate(words):
+        if word == _NAME:
+            before, after = words[max(place - 2, 0) : place], words[place + 1 : place + 2]
+            found |= dict.fromkeys(((w,), "before") for w in before)
+            found |= dict.fromkeys(((w,), "after") for w in after)
+    if _NAME in words:
+        short = (tuple(part) for part in parts if 0 < len(part) <= _LONGEST_CLAUSE)
+        found |= dict.fromkeys((part, "says") for part in short)
+    return found
