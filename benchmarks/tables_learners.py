@@ -286,7 +286,9 @@ LEARNERS = {
     "drrn": "DRRN",
     "sb3": "MaskablePPO",
     "words": "DRRN, words alone",
+    "words-levels": "DRRN, words alone, easier levels first",
     "text": "transformer, actor-critic",
+    "text-levels": "transformer, easier levels first",
     "masked": "words alone, rare ones hidden",
 }
 """Learners of rl/million.py; ``masked`` has the features of text as they once were."""

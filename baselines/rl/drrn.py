@@ -255,6 +255,8 @@ class DrrnLearner(BagLearner):
     def update(self) -> dict[str, float]:
         """Make one update on drawn transitions; return values to log."""
         s = self.settings
+        if not self.updates:  # the weights may be those of a trained player
+            self.target.load_state_dict(self.online.state_dict())
         drawn = self.replay.draw(s.batch, s.beta, self.rng)
         transitions = drawn.transitions
         rewards = np.array([t.reward for t in transitions])

@@ -3,6 +3,7 @@
     python -m benchmarks rl/million                  # all arms; hours
     python -m benchmarks rl/million drrn arigraph 0  # one learner, memory and seed
     python -m benchmarks rl/million words history 1 250000  # fewer steps
+    python -m benchmarks rl/million words-levels none 0 50000  # easier levels first
 
 100 training games; 20 valid ones every 25,000 steps. The best player then plays the 100 games of
 ``held_out`` once. One thread plays and learns. If interrupted, run it again: the training
@@ -23,7 +24,11 @@ from keep import read_rows
 
 HERE = Path(__file__).parent
 OUT = Path("results/rl-million")
-ENV = "Cooking?gata_actions=true&level=rl-4"
+ENV = "Cooking?gata_actions=true&level="
+EASIER = ("rl-1", "rl-2", "rl-3")
+"""Levels of the curriculum before rl-4, each from the best player of the last one."""
+LESSON = 25_000
+"""Steps on each easier level."""
 STEPS = 1_000_000
 TRAIN = "--games 100 --evaluate-every 25000 --checkpoint-every 100000"
 LEARNERS = {
@@ -41,20 +46,27 @@ ARMS = (
     *((learner, memory) for learner in ("drrn", "sb3") for memory in ("arigraph", "none")),
     *(("words", memory) for memory in ("arigraph", "summary", "history", "none")),
     *(("text", memory) for memory in ("arigraph", "none")),
-)
+    *((f"{learner}-levels", memory) for learner in ("words", "text")
+      for memory in ("arigraph", "none")),
+)  # fmt: skip
 """Learners, and the memories that they see."""
 
 
 def train(learner: str, memory: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     """Train and play the held-out games; return the curve, the times and the scores."""
     folder, played = OUT / f"{learner}-{memory}-{seed}", OUT / f"played-{learner}-{memory}-{seed}"
-    baseline, words = LEARNERS[learner]
+    baseline, words = LEARNERS[learner.removesuffix("-levels")]
     whole, begun = not folder.exists(), time.monotonic()
-    command("train", baseline, "-e", ENV, *TRAIN.split(), *words.split(),
-            "--steps", str(steps), "--seed", str(seed), "-m", memory,
-            "--out", str(folder))  # fmt: skip
+    start: list[str] = []
+    lessons = EASIER if learner.endswith("-levels") else ()
+    for level, length in (*((one, LESSON) for one in lessons), ("rl-4", steps)):
+        out = folder if level == "rl-4" else folder.with_name(f"{folder.name}-{level}")
+        command("train", baseline, "-e", ENV + level, *TRAIN.split(), *words.split(),
+                "--steps", str(length), "--seed", str(seed), "-m", memory, *start,
+                "--out", str(out))  # fmt: skip
+        start = ["--start", str(out)]
     minutes = (time.monotonic() - begun) / 60
-    command("run", "-e", f"{ENV}&split=held_out&max_steps=100", "-m", memory, "--seeds", "0:100",
+    command("run", "-e", f"{ENV}rl-4&split=held_out&max_steps=100", "-m", memory, "--seeds", "0:100",
             "-p", f"{baseline}?checkpoint={folder}", "--out", str(played))  # fmt: skip
     curve = list(read_rows(folder / "curve.jsonl"))
     scores = sorted(read_rows(played / "episodes.jsonl"), key=lambda row: int(row["seed"]))

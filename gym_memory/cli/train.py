@@ -16,6 +16,7 @@ from rich.progress import TextColumn
 from typer import Argument, Option
 
 from gym_memory.baselines.rl.shared.envs import LocalEnvs
+from gym_memory.baselines.rl.shared.learner import Learner
 from gym_memory.baselines.rl.shared.trainer import Trainer
 from gym_memory.baselines.rl.shared.training import Envs, TrainSettings
 from gym_memory.cli import options
@@ -107,6 +108,13 @@ def command(
             help="A setting of the baseline; see `gym-memory list settings`. Repeatable.",
         ),
     ] = None,
+    start: Annotated[
+        Path | None,
+        Option(
+            metavar="FOLDER",
+            help="Training whose best player it starts from, such as one on an easier level.",
+        ),
+    ] = None,
     valid_split: Annotated[str, Option(help="Name of the split to measure on.")] = "valid",
     valid_max_steps: Annotated[int, Option(min=1, help="Step limit of a valid game.")] = 100,
     budget: options.Budget = DEFAULT_BUDGET,
@@ -132,20 +140,24 @@ def command(
     learner = _learner(baseline, settings or [], training.seed, device)
     teacher = getattr(learner, "teacher_memory", "")
     arena = Arena(env, memory, budget, valid_split, valid_max_steps, teacher)
+    record = arena.record()
+    if start is not None:
+        _start_from(learner, start)
+        record["start"] = str(start)
     for split, what in (("train", "training"), (valid_split, "valid")):
         for mixture in training_mixtures(env, split, what):
             progress().print(f"Warning: {mixture}")
     folder = out or arena.folder(baseline, training.seed)
     followed = {
         "baseline": baseline,
-        **arena.record(),
+        **record,
         **dataclasses.asdict(training),
         **{f"set.{name}": value for name, value in vars(learner.settings).items()},
     }
     with (
         _shown(training, callbacks, followed, folder) as listener,
         _envs(arena, training, ray, loaded) as envs,
-        _trainer(learner, envs, training, folder, arena.record(), listener) as trainer,
+        _trainer(learner, envs, training, folder, record, listener) as trainer,
     ):
         with interrupted(trainer) as caught:
             curve = trainer.run()
@@ -216,6 +228,25 @@ def _learner(baseline: str, settings: list[str], seed: int, device: str) -> Any:
         raise UnknownNameError("baseline to train", baseline, learner_classes())
     made = make_settings(learner_class.settings_class, read_settings(settings))
     return learner_class(made, seed=seed, device=device)
+
+
+def _start_from(learner: Any, folder: Path) -> None:
+    """Give a learner the weights and the vocabulary of a trained player of the same settings."""
+    from gym_memory.baselines.rl.players import load_player
+
+    if not isinstance(learner, Learner):
+        raise InvalidArgumentError(
+            "expected a learner of this library for --start, got sb3: load its model in Python"
+        )
+    player = load_player(folder, type(learner), learner.device)
+    try:
+        learner.load_weights(*player.weights())
+    except (InvalidArgumentError, RuntimeError) as error:
+        own, others = vars(learner.settings), vars(player.settings)
+        wanted = " ".join(f"--set {k}={v}" for k, v in others.items() if own[k] != v)
+        raise InvalidArgumentError(
+            f"expected the settings of the player in {str(folder)!r}: give {wanted}"
+        ) from error
 
 
 def _envs(

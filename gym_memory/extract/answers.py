@@ -77,9 +77,9 @@ _SOUND = re.compile(r"\w+(?<!ed)(?:[-,] ?\w+)?[.!]*")
 _HEARD = re.compile(r"(?:(?:You hear|There(?:'s| is)) )?an? (?:[\w-]+ ){0,2}(?P<sound>\w+)[.!]*")
 _NAMED_THING = re.compile(r"\b(?:an?|the|your|some|my) \w|(?<=[a-z,] )[A-Z][a-z]|\d")
 _MANNER = re.compile(r" (?:with|to|in|at|for) (?:an?|the) (?:[\w']+ )?\w+(?: of \w+)?(?=[.!,]|$)")
+"""Phrase that says how something happens: *to a stop, with a soft click*."""
 _LEADING_MANNER = re.compile(r"(?:With|After|At) an? [^,.!?]{3,40}?(?:,| (?=(?:the|its|your) ))")
 """Leading phrase that says how something happens: *with a squeal the key turns*."""
-"""Phrase that says how something happens: *to a stop, with a soft click*."""
 _PART_ACTS = re.compile(
     r"(?:The|Its|Your) (?P<part>[\w' -]+?) (?:is now (?P<now>\w+ing)"
     r"|(?:now )?(?!now|is|are|holds?|jams?|sticks?|stays?|remains?|flick)(?P<verb>\w+s)\b)"

@@ -210,6 +210,7 @@ def test_clauses_of_a_line_describe_its_names() -> None:
         *found["dice carrot"]
     }
     assert "put 2 memory is on <> says" in found["put carrot on table"]
+    assert {"1 is carrot", "2 is table"} < {*found["put carrot on table"]}
     assert not [feature for feature in found["eat fig"] if "diced" in feature]
 
 

@@ -23,12 +23,13 @@ from gym_memory.baselines.rl.players import Drrn
 from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.trainer import Trainer
 from gym_memory.baselines.rl.shared.training import TrainSettings, evaluate
+from gym_memory.cli import main
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.names import import_plugin
 from gym_memory.core.tensors import read_tensors, write_tensors
 from gym_memory.core.training_folder import BEST, LAST, TRAINING
 from gym_memory.run import rollout
-from gym_memory.testing.fake_env import FakeHouse
+from gym_memory.testing.fake_env import FakeHouse, register_fake
 from gym_memory.wrappers import MemoryObservation
 
 pytestmark = pytest.mark.slow
@@ -248,6 +249,30 @@ def test_learner_looks_if_no_action_is_listed(tmp_path: Path) -> None:
     none = Trainer(learner, mute, how, tmp_path / "no", {})
     with pytest.raises(InvalidArgumentError, match="expected games that list valid actions"):
         none.run()
+
+
+def train_in_house(out: Path, *words: str) -> None:
+    house = ["drrn", "-e", "FakeHouse?max_steps=25", "--games", "3", "--valid-games", "1"]
+    short = ["--steps", "60", "--evaluate-every", "60", "--valid-max-steps", "10", "--envs", "2"]
+    main(["train", *house, *short, "--out", str(out), *words])
+
+
+def test_training_starts_from_player_of_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    register_fake()
+    one, two, other = (tmp_path / name for name in ("one", "two", "other"))
+    small = ("--set", "dim=8", "--set", "vocabulary=512", "--set", "batch=8")
+    learning, still = (*small, "--set", "learn_start=20"), (*small, "--seed", "1")
+    for out, words in ((one, learning), (two, (*still, "--start", str(one)))):
+        with pytest.raises(SystemExit, match="0"):
+            train_in_house(out, *words)
+    assert read_tensors(one / BEST)[0]["encoder.bag.weight"].any()
+    assert equal(weights(two), {k: v.numpy() for k, v in read_tensors(one / BEST)[0].items()})
+    assert read_tensors(two / TRAINING)[0]["progress/target/head.bias"]
+    with pytest.raises(SystemExit, match="2"):
+        train_in_house(other, "--start", str(one))
+    assert "give --set dim=8 --set vocabulary=512 --set batch=8" in capsys.readouterr().err
 
 
 CTRL_C = """

@@ -57,21 +57,19 @@ class Lexicon:
         """True if a word or name is common."""
         return self._count.get(word, 0) >= self._enough
 
-    def shown(self, word: str) -> str:
-        """Return a word of a text, or ``*`` if it is rare, as are most words of names.
+    def shown(self, *words: str) -> str:
+        """Return words of a text, ``*`` for each that is rare, as are most words of names.
 
         A word that is in no name may be four times as rare as a common one.
         """
-        enough = self._enough if _IN_NAMES + word in self._count else self._enough / 4
-        common = self._count.get(word, 0) >= enough and not word.isdigit()
-        return word if common or word == _NAME else "*"
-
-    def shown_clause(self, words: tuple[str, ...]) -> str:
-        """Return some words as :meth:`shown`, with a blank between."""
-        found = self._shown.get(words)
-        if found is None:
-            found = self._shown[words] = " ".join(map(self.shown, words))
-        return found
+        if words not in self._shown:
+            said = []
+            for word in words:
+                enough = self._enough if _IN_NAMES + word in self._count else self._enough / 4
+                common = self._count.get(word, 0) >= enough and not word.isdigit()
+                said.append(word if common or word == _NAME else "*")
+            self._shown[words] = " ".join(said)
+        return self._shown[words]
 
     def state(self) -> list[list[str]]:
         """Return the words of each game, the game first."""
@@ -251,20 +249,21 @@ class _NameFeatures(NamedTuple):
 def _named(
     name: str, scene: RecalledScene, texts: Texts, lexicon: Lexicon, *, matched: bool
 ) -> _NameFeatures:
-    shown, values = name if lexicon.common(name) else "", tuple(scene.values(name))
+    common, values = name if lexicon.common(name) else "", tuple(scene.values(name))
     contexts = tuple(
         (source, words[0] if len(words) == 1 else "", side, shown)
         for source, text in texts
         for words, side in _around(name, text)
-        if "*" not in (shown := lexicon.shown_clause(words)) or side != "says"
+        for shown in (lexicon.shown(*words),)
+        if "*" not in shown or side != "says"
     )
     if name not in DIRECTIONS:
-        return _NameFeatures(shown, scene.bare_atoms(name), values, contexts)
+        return _NameFeatures(common, scene.bare_atoms(name), values, contexts)
     known = name in scene.ways(scene.here)
     atoms = scene.signposts.get(name, ()) if known and matched else ()
     signs = (a for a in atoms if not a.startswith(_NAMED) or lexicon.common(a[len(_NAMED) :]))
     way = ("way known" if known else "way unexplored", *(f"way to {atom}" for atom in signs))
-    return _NameFeatures(shown, (), values, contexts, way)
+    return _NameFeatures(common, (), values, contexts, way)
 
 
 @lru_cache(maxsize=20_000)
@@ -295,32 +294,23 @@ def _action(
     return tuple(dict.fromkeys(found))
 
 
+Around = tuple[tuple[str, ...], str]  # words and their side
+
+
 @lru_cache(maxsize=20_000)
-def _around(name: str, text: str) -> dict[tuple[tuple[str, ...], str], None]:
+def _around(name: str, text: str) -> tuple[Around, ...]:
     """Return the words around each mention of a name, with their side, and clauses of its line."""
-    found: dict[tuple[tuple[str, ...], str], None] = {}
-    for line in _lines(text):
-        if parts := _around_in(name, line):
-            found |= parts
-    return found
-
-
-@lru_cache(maxsize=100)
-def _lines(text: str) -> list[str]:
-    return text.split("\n")
+    return tuple(dict.fromkeys(one for line in text.split("\n") for one in _in_line(name, line)))
 
 
 @lru_cache(maxsize=200_000)
-def _around_in(name: str, line: str) -> dict[tuple[tuple[str, ...], str], None]:
-    found: dict[tuple[tuple[str, ...], str], None] = {}
+def _in_line(name: str, line: str) -> list[Around]:
     parts = [clause.replace(f" {name} ", f" {_NAME} ").split() for clause in clauses(line, FILLERS)]
     words = list(itertools.chain.from_iterable(parts))
-    for place, word in enumerate(words):
-        if word == _NAME:
-            before, after = words[max(place - 2, 0) : place], words[place + 1 : place + 2]
-            found |= dict.fromkeys(((w,), "before") for w in before)
-            found |= dict.fromkeys(((w,), "after") for w in after)
-    if _NAME in words:
-        short = (tuple(part) for part in parts if 0 < len(part) <= _LONGEST_CLAUSE)
-        found |= dict.fromkeys((part, "says") for part in short)
-    return found
+    places = [place for place, word in enumerate(words) if word == _NAME]
+    found: list[Around] = []
+    for place in places:
+        found += [((word,), "before") for word in words[max(place - 2, 0) : place]]
+        found += [((word,), "after") for word in words[place + 1 : place + 2]]
+    short = (tuple(part) for part in parts if 0 < len(part) <= _LONGEST_CLAUSE)
+    return found + [(part, "says") for part in short] if places else []
