@@ -31,8 +31,6 @@ from gym_memory.core.settings import Help, check_int, check_share
 
 __all__ = ["DrrnLearner", "DrrnSettings", "NStep", "Replay", "StoredTransition"]
 
-Floats = NDArray[np.float64]
-
 
 @dataclasses.dataclass(frozen=True)
 class DrrnSettings(BagSettings):
@@ -120,7 +118,7 @@ class Sample(NamedTuple):
     """Drawn transitions with their indices and importance weights, of shape (batch,)."""
 
     places: Ints
-    weights: Floats
+    weights: NDArray[np.float64]
     transitions: list[StoredTransition]
 
 
@@ -136,8 +134,7 @@ class Replay:
         self.alpha, self.epsilon = check_share("alpha", alpha), epsilon
         self.transitions: list[StoredTransition] = []
         self._shares = np.zeros(capacity)
-        self._next = 0
-        self._largest = 1.0
+        self._next, self._largest = 0, 1.0
 
     def __len__(self) -> int:
         return len(self.transitions)
@@ -163,7 +160,7 @@ class Replay:
         drawn = [self.transitions[place] for place in places.tolist()]
         return Sample(places, weights / weights.max(), drawn)
 
-    def update(self, places: Ints, errors: Floats) -> None:
+    def update(self, places: Ints, errors: NDArray[np.float64]) -> None:
         """Set the priorities of drawn transitions to their absolute errors."""
         priorities = np.abs(errors) + self.epsilon
         self._largest = max(self._largest, float(priorities.max()))

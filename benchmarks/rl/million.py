@@ -66,7 +66,8 @@ def train(learner: str, memory: str, seed: int, steps: int = STEPS) -> dict[str,
                 "--out", str(out))  # fmt: skip
         start = ["--start", str(out)]
     minutes = (time.monotonic() - begun) / 60
-    command("run", "-e", f"{ENV}rl-4&split=held_out&max_steps=100", "-m", memory, "--seeds", "0:100",
+    held_out = f"{ENV}rl-4&split=held_out&max_steps=100"
+    command("run", "-e", held_out, "-m", memory, "--seeds", "0:100",
             "-p", f"{baseline}?checkpoint={folder}", "--out", str(played))  # fmt: skip
     curve = list(read_rows(folder / "curve.jsonl"))
     scores = sorted(read_rows(played / "episodes.jsonl"), key=lambda row: int(row["seed"]))

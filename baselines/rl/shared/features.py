@@ -23,8 +23,7 @@ _DOORS = frozenset(map(door_relation, DIRECTIONS))
 _NAMED = "name:"
 _IN_NAMES = "in names:"
 _NAME = "<>"  # stands for a name in a clause
-_LONGEST_CLAUSE = 7
-"""Most words of a clause that is a feature as a whole."""
+_LONGEST_CLAUSE = 7  # words of a clause that is a feature as a whole
 
 
 class Lexicon:
@@ -164,6 +163,7 @@ class RecalledScene(RecalledFacts):
 
 
 Texts = list[tuple[str, str]]  # name and text
+Around = tuple[tuple[str, ...], str]  # words near a name, and their side
 
 
 class ActionFeatures(NamedTuple):
@@ -174,12 +174,7 @@ class ActionFeatures(NamedTuple):
 
 
 def describe(
-    obs: Observation,
-    lexicon: Lexicon,
-    game: str = "",
-    *,
-    words: str = "auto",
-    facts: str = "related",
+    obs: Observation, lexicon: Lexicon, game: str = "", words: str = "auto", facts: str = "related"
 ) -> ActionFeatures:
     """Return all features of an observation; ``words`` and ``facts`` as in :class:`.BagSettings`.
 
@@ -195,9 +190,8 @@ def describe(
     phrases = [parse_action(action) for action in obs["valid_actions"]]
     names = dict.fromkeys(name for phrase in phrases for name in phrase.names)
     if game:
-        lexicon.learn(game, names)
-        lexicon.learn(game, [_IN_NAMES + word for name in names for word in name.split()])
-        lexicon.learn(game, [phrase.verb for phrase in phrases])
+        parts = (_IN_NAMES + word for name in names for word in name.split())
+        lexicon.learn(game, [*names, *parts, *(phrase.verb for phrase in phrases)])
         for _, text in texts:
             lexicon.learn(game, compounds(text))
     named = {name: _named(name, scene, texts, lexicon, matched=matched) for name in names}
@@ -292,9 +286,6 @@ def _action(
         found += [f"{role} {part}" for part in parts]
         found += [f"{verb} {role} {part}" for part in parts]
     return tuple(dict.fromkeys(found))
-
-
-Around = tuple[tuple[str, ...], str]  # words and their side
 
 
 @lru_cache(maxsize=20_000)
