@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -77,24 +77,24 @@ class QNetwork(torch.nn.Module):
 class StoredTransition(NamedTuple):
     """A transition over up to n steps; at a game's end ``next_obs`` is None, ``discount`` 0.
 
-    An observation has the numbers of its bags, the situation's first, then each action's.
+    DRRN's observations are the numbers of bags, the situation's first, then each action's.
     """
 
-    obs: Ints
+    obs: Any
     action: int
     reward: float
-    next_obs: Ints | None
+    next_obs: Any
     discount: float
 
 
 class NStep:
     """A queue that turns the steps of one episode into n-step transitions."""
 
-    def __init__(self, n: int, gamma: float, steps: Iterable[tuple[Ints, int, float]] = ()):
+    def __init__(self, n: int, gamma: float, steps: Iterable[tuple[Any, int, float]] = ()):
         self.n, self.gamma = n, gamma
         self.steps = deque(steps)  # the oldest first
 
-    def add(self, obs: Ints, later: Ints | None, step: Experience) -> list[StoredTransition]:
+    def add(self, obs: Any, later: Any, step: Experience) -> list[StoredTransition]:
         """Add a step; return the completed transitions, oldest first."""
         if step.terminated or not step.truncated:
             self.steps.append((obs, step.action, step.reward))
@@ -104,7 +104,7 @@ class NStep:
         complete = len(self.steps) if over else max(len(self.steps) - self.n + 1, 0)
         return [self._oldest(None if step.terminated else later) for _ in range(complete)]
 
-    def _oldest(self, next_obs: Ints | None) -> StoredTransition:
+    def _oldest(self, next_obs: Any) -> StoredTransition:
         total, discount = 0.0, 1.0
         for _, _, reward in self.steps:
             total += discount * reward
@@ -172,11 +172,11 @@ class Replay:
         numbers = {"next": self._next, "largest": self._largest}
         return {"transitions": self.transitions, "shares": shares, **numbers}
 
-    def load_state(self, record: dict[str, Any]) -> None:
-        """Load what :meth:`state` returned."""
+    def load_state(self, record: dict[str, Any], read: Callable[[Any], Any] = np.array) -> None:
+        """Load what :meth:`state` returned; ``read`` returns an observation from plain values."""
         self.transitions = [
-            StoredTransition(np.array(obs), action, reward, later and np.array(later), discount)
-            for obs, action, reward, later, discount in record["transitions"]
+            StoredTransition(read(obs), *step, None if later is None else read(later), discount)
+            for obs, *step, later, discount in record["transitions"]
         ]
         self._next, self._largest = record["next"], record["largest"]
         self._shares[: len(self)] = record["shares"]

@@ -157,6 +157,10 @@ class Text(LearnedPolicy):
     ):
         self.explores = mode == "sample"
         super().__init__(checkpoint, device=device)
+        if self.explores and not self.learner.teacher_memory:
+            raise InvalidArgumentError(
+                "expected mode=greedy for a player trained by reward, whose values are no chances"
+            )
 
     def reset(self, info: dict[str, Any], seed: int | None = None) -> None:
         """Start an episode; seeds the sampling."""

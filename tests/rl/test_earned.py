@@ -58,7 +58,7 @@ def test_learner_sees_the_reward_of_a_step(name: str, memory: str) -> None:
 def test_text_reader_learns_from_the_reward_of_step() -> None:
     learner = LEARNERS["text"]()
     obs, info = paid("none")
-    learner.read([learner.see(playable(obs, info))]).logits.max().backward()
+    learner.read([learner.see(playable(obs, info))]).max().backward()
     assert learner.network.earned.grad.abs().sum() > 0
 
 
@@ -90,5 +90,5 @@ def test_shipped_player_plays_as_it_was_trained(name: str) -> None:
     table = learner.read if name == "text" else learner.values
     one, other = (table([seen]) for seen in chosen)
     if name == "text":
-        one, other = one.logits.detach(), other.logits.detach()
+        one, other = one.detach(), other.detach()
     assert np.array_equal(np.array(one), np.array(other))
