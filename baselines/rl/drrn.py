@@ -175,8 +175,8 @@ class Replay:
     def load_state(self, record: dict[str, Any], read: Callable[[Any], Any] = np.array) -> None:
         """Load what :meth:`state` returned; ``read`` returns an observation from plain values."""
         self.transitions = [
-            StoredTransition(read(obs), *step, None if later is None else read(later), discount)
-            for obs, *step, later, discount in record["transitions"]
+            StoredTransition(read(obs), i, reward, None if later is None else read(later), discount)
+            for obs, i, reward, later, discount in record["transitions"]
         ]
         self._next, self._largest = record["next"], record["largest"]
         self._shares[: len(self)] = record["shares"]
