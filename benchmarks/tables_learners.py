@@ -287,11 +287,13 @@ LEARNERS = {
     "sb3": "MaskablePPO",
     "words": "DRRN, words alone",
     "words-levels": "DRRN, words alone, easier levels first",
-    "text": "transformer, actor-critic",
+    "text": "transformer",
     "text-levels": "transformer, easier levels first",
+    "critic": "transformer, actor-critic",
     "masked": "words alone, rare ones hidden",
 }
-"""Learners of rl/million.py; ``masked`` has the features of text as they once were."""
+"""Learners of rl/million.py; ``masked`` has the features of text as they once were, and
+``critic`` the transformer's former learning."""
 ENTROPY = 0.03
 """Default weight of PPO's entropy."""
 

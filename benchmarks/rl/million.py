@@ -25,7 +25,7 @@ from keep import read_rows
 HERE = Path(__file__).parent
 OUT = Path("results/rl-million")
 ENV = "Cooking?gata_actions=true&level="
-EASIER = ("rl-1", "rl-2", "rl-3")
+EASIER = ("rl-1", "rl-2")
 """Levels of the curriculum before rl-4, each from the best player of the last one."""
 LESSON = 25_000
 """Steps on each easier level."""
@@ -37,8 +37,8 @@ LEARNERS = {
     "words": ("drrn", "--set update_every=8 --set facts=rendered --set vocabulary=16384"),
     "text": (
         "text",
-        "--set teacher_memory= --set beta_steps=0 --set forget=0 --set dim=32 --set layers=1 "
-        "--set lr=0.001 --set entropy=0.1",
+        "--set teacher_memory= --set forget=0 --set dim=32 --set layers=1 --set lr=0.001 "
+        "--set batch=16 --set update_every=8 --set clip=5",
     ),
 }
 """Baseline and further words of the command; DRRN has half as many updates as by default."""
