@@ -318,14 +318,22 @@ def million() -> str:
         )  # fmt: skip
     heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
     heads += ["best valid score (first at step)", "n", "held-out score by training, 95 %"]
-    none = {row["seed"]: row["scores"] for row in found["words", "none"]}
-    said = []
-    for memory in ("arigraph", "history", "summary"):
-        own = [row for row in found["words", memory] if row["seed"] in none]
-        gap = _gap({row["seed"]: np.subtract(row["scores"], none[row["seed"]]) for row in own})
-        said.append(f"`{memory}` {gap} ({len(own)})")
-    gaps = f"Words alone, lead over `none` (number of trainings): {', '.join(said)}."
-    return f"{markdown_table(heads, 1, rows)}\n{gaps}\n"
+    gaps = ""
+    for learner in ("words", "text-levels"):
+        none = {row["seed"]: row["scores"] for row in found[learner, "none"]}
+        said = []
+        for memory in ("arigraph", "history", "summary"):
+            own = [row for row in found.get((learner, memory), ()) if row["seed"] in none]
+            if own:
+                scores = {row["seed"]: np.subtract(row["scores"], none[row["seed"]]) for row in own}
+                said.append(f"`{memory}` {_gap(scores)} ({len(own)})")
+        gaps += f"{LEARNERS[learner]}, lead over `none` (number of trainings): {', '.join(said)}.\n"
+    for learner, memory in found:
+        for level, score in found[learner, memory][0].get("best", {}).items():
+            gaps += (
+                f"Best valid score of {LEARNERS[learner]}, `{memory}`, on {level}: {score:.2f}.\n"
+            )
+    return f"{markdown_table(heads, 1, rows)}\n{gaps}"
 
 
 def sb3() -> str:

@@ -28,7 +28,7 @@ from gym_memory.baselines.rl.shared.adam import Adam
 from gym_memory.baselines.rl.shared.bags import Discount, torch
 from gym_memory.baselines.rl.shared.learner import Experience, Learner
 from gym_memory.core.records import Observation
-from gym_memory.core.settings import Help
+from gym_memory.core.settings import Help, check_int
 
 __all__ = ["TextLearner", "TextSettings"]
 
@@ -64,6 +64,10 @@ class TextSettings(ReaderSettings):
     lr: Annotated[float, Help("Learning rate of AdamW.", above=0)] = 2e-3
     decay: Annotated[float, Help("Weight decay of AdamW.")] = 0.01
     clip: Annotated[float, Help("Largest norm of the gradient.", above=0)] = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int("capacity", self.capacity, self.batch)
 
 
 class TextLearner(Learner):

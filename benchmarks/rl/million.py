@@ -58,6 +58,7 @@ def train(learner: str, memory: str, seed: int, steps: int = STEPS) -> dict[str,
     baseline, words = LEARNERS[learner.removesuffix("-levels")]
     whole, begun = not folder.exists(), time.monotonic()
     start: list[str] = []
+    best: dict[str, float] = {}
     lessons = EASIER if learner.endswith("-levels") else ()
     for level, length in (*((one, LESSON) for one in lessons), ("rl-4", steps)):
         out = folder if level == "rl-4" else folder.with_name(f"{folder.name}-{level}")
@@ -65,12 +66,14 @@ def train(learner: str, memory: str, seed: int, steps: int = STEPS) -> dict[str,
                 "--steps", str(length), "--seed", str(seed), "-m", memory, *start,
                 "--out", str(out))  # fmt: skip
         start = ["--start", str(out)]
+        scores = [row["valid_score"] for row in read_rows(out / "curve.jsonl")]
+        best[level] = round(max(scores), 4)
     minutes = (time.monotonic() - begun) / 60
     held_out = f"{ENV}rl-4&split=held_out&max_steps=100"
     command("run", "-e", held_out, "-m", memory, "--seeds", "0:100",
             "-p", f"{baseline}?checkpoint={folder}", "--out", str(played))  # fmt: skip
     curve = list(read_rows(folder / "curve.jsonl"))
-    scores = sorted(read_rows(played / "episodes.jsonl"), key=lambda row: int(row["seed"]))
+    episodes = sorted(read_rows(played / "episodes.jsonl"), key=lambda row: int(row["seed"]))
     return {
         "learner": learner,
         "memory": memory,
@@ -79,7 +82,8 @@ def train(learner: str, memory: str, seed: int, steps: int = STEPS) -> dict[str,
         "curve": [
             [row["steps"], round(row["cpu_seconds"]), round(row["valid_score"], 4)] for row in curve
         ],
-        "scores": [round(row["normalized"], 4) for row in scores],
+        "scores": [round(row["normalized"], 4) for row in episodes],
+        **({"best": best} if lessons else {}),
     }
 
 
