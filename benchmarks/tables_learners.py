@@ -328,11 +328,12 @@ def million() -> str:
                 scores = {row["seed"]: np.subtract(row["scores"], none[row["seed"]]) for row in own}
                 said.append(f"`{memory}` {_gap(scores)} ({len(own)})")
         gaps += f"{LEARNERS[learner]}, lead over `none` (number of trainings): {', '.join(said)}.\n"
-    for learner, memory in found:
-        for level, score in found[learner, memory][0].get("best", {}).items():
-            gaps += (
-                f"Best valid score of {LEARNERS[learner]}, `{memory}`, on {level}: {score:.2f}.\n"
-            )
+    said = []
+    for (learner, memory), own in found.items():
+        if learner == "text-levels":
+            scores = (f"{level} {score:.2f}" for level, score in own[0]["best"].items())
+            said.append(f"`{memory}` {', '.join(scores)}")
+    gaps += f"Its best valid scores by level: {'; '.join(said)}.\n"
     return f"{markdown_table(heads, 1, rows)}\n{gaps}"
 
 
