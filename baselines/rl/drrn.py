@@ -110,8 +110,7 @@ class NStep:
             total += discount * reward
             discount *= self.gamma
         obs, action, _ = self.steps.popleft()
-        discount = 0.0 if next_obs is None else discount
-        return StoredTransition(obs, action, total, next_obs, discount)
+        return StoredTransition(obs, action, total, next_obs, 0.0 if next_obs is None else discount)
 
 
 class Sample(NamedTuple):
@@ -165,6 +164,14 @@ class Replay:
         priorities = np.abs(errors) + self.epsilon
         self._largest = max(self._largest, float(priorities.max()))
         self._shares[places] = priorities**self.alpha
+
+    def loss(self, drawn: Sample, values: torch.Tensor, goals: NDArray[Any]) -> torch.Tensor:
+        """Return the weighted loss of drawn transitions; update their priorities."""
+        arrays = (goals.astype(np.float32), drawn.weights.astype(np.float32))
+        target, weights = (torch.from_numpy(array).to(values.device) for array in arrays)
+        self.update(drawn.places, (values.detach() - target).cpu().numpy().astype(np.float64))
+        losses = torch.nn.functional.smooth_l1_loss(values, target, reduction="none")
+        return (weights * losses).mean()
 
     def state(self) -> dict[str, Any]:
         """Return plain values, but observations as arrays; ``shares`` are the weights of a draw."""
@@ -256,17 +263,11 @@ class DrrnLearner(BagLearner):
             self.target.load_state_dict(self.online.state_dict())
         drawn = self.replay.draw(s.batch, s.beta, self.rng)
         transitions = drawn.transitions
-        rewards = np.array([t.reward for t in transitions])
-        discounts = np.array([t.discount for t in transitions])
+        rewards, discounts = np.array([(t.reward, t.discount) for t in transitions]).T
         goals = rewards + discounts * self.next_values(transitions)
         values = self._taken_values(self.online, [(t.obs, t.action) for t in transitions])
-        target = torch.from_numpy(goals.astype(np.float32)).to(values.device)
-        weights = torch.from_numpy(drawn.weights.astype(np.float32)).to(values.device)
-        losses = torch.nn.functional.smooth_l1_loss(values, target, reduction="none")
-        loss = (weights * losses).mean()
+        loss = self.replay.loss(drawn, values, goals)
         self.descend(loss)
-        errors = (values.detach() - target).cpu().numpy().astype(np.float64)
-        self.replay.update(drawn.places, errors)
         self.updates += 1
         if self.updates % s.target_every == 0:
             self.target.load_state_dict(self.online.state_dict())

@@ -113,7 +113,7 @@ class Texts:
 
 
 class Observations:
-    """Distinct observations by number, as tensors for a checkpoint; their labels are lost."""
+    """Distinct observations by number, as tensors for a checkpoint."""
 
     def __init__(self) -> None:
         self._kept: list[Words] = []
@@ -135,7 +135,7 @@ class Observations:
             "sizes": torch.tensor([len(text) for text in texts], dtype=torch.int32),
             "parts": parts,
             "actions": [len(one.actions) for one in self._kept],
-            "earned": [one.earned for one in self._kept],
+            "others": [(one.label, one.earned) for one in self._kept],
         }
 
     @staticmethod
@@ -143,11 +143,10 @@ class Observations:
         """Yield the observations of a :meth:`state`."""
         ends = np.cumsum(state["sizes"].numpy())
         texts = iter(np.split(state["words"].numpy(), ends[:-1]))
-        for sizes, count, earned in zip(
-            state["parts"], state["actions"], state["earned"], strict=True
-        ):
+        rows = zip(state["parts"], state["actions"], state["others"], strict=True)
+        for sizes, count, others in rows:
             words, parts = next(texts), np.repeat(np.arange(len(PARTS), dtype=np.int32), sizes)
-            yield Words(words, parts, tuple(itertools.islice(texts, count)), -1, earned)
+            yield Words(words, parts, tuple(itertools.islice(texts, count)), *others)
 
 
 class Lines(NamedTuple):

@@ -245,14 +245,8 @@ class TextLearner(Learner):
             goals[later] += [steps[n].discount for n in later] * after.cpu().numpy()
         taken = torch.tensor([[step.action] for step in steps], device=self.device)
         values = self.read([step.obs for step in steps]).gather(1, taken).squeeze(1)
-        target, weights = (
-            torch.from_numpy(one.astype(np.float32)).to(values.device)
-            for one in (goals, drawn.weights)
-        )
-        losses = torch.nn.functional.smooth_l1_loss(values, target, reduction="none")
-        loss = (weights * losses).mean()
+        loss = self.replay.loss(drawn, values, goals)
         self._descend(loss)
-        self.replay.update(drawn.places, (values.detach() - target).cpu().numpy().astype(float))
         logged = {"loss": float(loss.detach()), "value": float(values.detach().mean())}
         return {**logged, "epsilon": self.epsilon}
 
@@ -287,10 +281,10 @@ class TextLearner(Learner):
         }
         return super().progress() | {
             "texts": self.texts.state(),
-            "shown": [self.pack(seen) for seen in self.shown],
+            "shown": list(map(kept.number, self.shown)),
             "losses": self.losses,
             "target": self.target.state_dict(),
-            "observations": kept.state(),
+            "observations": kept.state(),  # once all have a number
             "replay": replay,
             "slots": slots,
         }
@@ -299,10 +293,10 @@ class TextLearner(Learner):
         """Also load texts, labelled states, the target network and the replay."""
         super().load_progress(state)
         self.texts.load_state(state["texts"])
-        self.shown = [self.unpack(packed) for packed in state["shown"]]
         self.losses = state["losses"]
         self.target.load_state_dict(state["target"])
         kept = list(Observations.read(state["observations"]))
+        self.shown = [kept[number] for number in state["shown"]]
         self.replay.load_state(state["replay"], kept.__getitem__)
         for slot, steps in state["slots"].items():
             queue = [(kept[obs], *step) for obs, *step in steps]

@@ -1,4 +1,4 @@
-"""What every environment of the package owes its users, checked on each of them.
+"""Contract of every environment of the package with its users, checked on each of them.
 
 A family that is added to ``ENVIRONMENTS`` is covered here without a change. One whose backend is
 not installed is skipped with the reason.

@@ -68,8 +68,7 @@ class Batch(NamedTuple):
     def of(cls, lists: Sequence[Sequence[int]]) -> Batch:
         """Concatenate lists."""
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-        numbers = itertools.chain.from_iterable(lists)
-        values = np.fromiter(numbers, np.int64, int(lengths.sum()))
+        values = np.fromiter(itertools.chain.from_iterable(lists), np.int64, int(lengths.sum()))
         return cls(values, np.cumsum(lengths) - lengths, lengths)
 
 
