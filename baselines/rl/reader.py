@@ -23,8 +23,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import Help, Settings
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 
-__all__ = ["PARTS", "TOKEN", "CopyReader", "Ints", "Observations", "ReaderSettings", "Texts"]
-__all__ += ["Words", "lines_of"]
+__all__ = ["PARTS", "TOKEN", "CopyReader", "Ints", "Observations", "ReaderSettings"]
+__all__ += ["WordList", "Words", "lines_of"]
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -37,6 +37,8 @@ _BLANKS_BETWEEN_TEXTS = 3
 """Blanks between two texts, so that a convolution does not mix them."""
 _AGE_CLASSES = 16
 _STEM_CHARS = 4
+_ENDS = (".", "\n")
+"""Words that end a sentence."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,31 +87,39 @@ class Words(NamedTuple):
     earned: float
 
 
-class Texts:
-    """Texts by number, each once; number 0 is no text."""
+class WordList:
+    """Words by number, in the order in which they were first read; number 0 is no word."""
 
     def __init__(self) -> None:
         self.load_state([])
 
-    def number(self, text: str) -> int:
-        """Return the number of a text."""
-        found = self._numbers.get(text)
-        if found is None:
-            found = self._numbers[text] = len(self._texts)
-            self._texts.append(text)
+    def numbers(self, text: str) -> Ints:
+        """Return the numbers of a text's words and marks."""
+        lines = [self._line(line) for line in text.splitlines(keepends=True)]
+        return np.concatenate(lines) if lines else np.zeros(0, np.int32)
+
+    def _read_line(self, line: str) -> Ints:
+        return np.array([self._number(word) for word in TOKEN.findall(line.lower())], np.int32)
+
+    def _number(self, word: str) -> int:
+        found = self._numbers.setdefault(word, len(self._words))
+        if found == len(self._words):
+            self._words.append(word)
         return found
 
     def __getitem__(self, number: int) -> str:
-        return self._texts[number]
+        return self._words[number]
 
     def state(self) -> list[str]:
-        """Return all texts in their order."""
-        return self._texts[1:]
+        """Return all words in their order."""
+        return self._words[1:]
 
-    def load_state(self, texts: list[str]) -> None:
-        """Replace all texts."""
-        self._texts = ["", *texts]
-        self._numbers = {text: number for number, text in enumerate(self._texts)}
+    def load_state(self, words: list[str]) -> None:
+        """Replace all words."""
+        self._words = ["", *words]
+        self._numbers = {word: number for number, word in enumerate(self._words)}
+        # Most lines of a memory stay from step to step.
+        self._line = lru_cache(maxsize=16_384)(self._read_line)
 
 
 class Observations:
@@ -150,17 +160,19 @@ class Observations:
 
 
 class Lines(NamedTuple):
-    """Observations as one long line of places, with blanks (word -1) between texts.
+    """Observations as one long line of places, with blanks between texts.
 
     The first six arrays have the shape (places,).
 
     Attributes:
-        words: Number of the word at each place.
+        words: Word at each place, as an index among ``written`` plus 1; 0 for a blank.
         parts: Part of the observation that the place belongs to; 4 for an action.
         ages: Logarithm of the distance to the end of the text.
-        owners: Index of the observation.
+        stems: Number of the stem, of the observation and the word's first letters.
         sentences: Number of the sentence or line, counted over all observations.
         rows: Number of the action, counted over all observations; -1 outside of actions.
+        owners: Index of the observation, of shape (places,).
+        written: All words, sorted, so that sums do not depend on their numbers.
         counts: Number of actions of each observation, shape (observations,).
         earned: Reward of the step before each observation, in [-1, 1].
     """
@@ -168,15 +180,17 @@ class Lines(NamedTuple):
     words: Longs
     parts: Longs
     ages: Longs
-    owners: Longs
+    stems: Longs
     sentences: Longs
     rows: Longs
+    owners: Longs
+    written: list[str]
     counts: Longs
     earned: NDArray[np.float32]
 
 
-def lines_of(seen: Sequence[Words], ends: frozenset[int]) -> Lines:
-    """Lay observations out as one line; ``ends`` are the words that end a sentence."""
+def lines_of(seen: Sequence[Words], known: WordList) -> Lines:
+    """Lay observations out as one line; ``known`` has their words."""
     texts = [text for one in seen for text in (one.words, *one.actions)]
     counts = np.array([len(one.actions) for one in seen], np.int64)
     own = np.zeros(len(texts), bool)  # the others are actions
@@ -188,16 +202,34 @@ def lines_of(seen: Sequence[Words], ends: frozenset[int]) -> Lines:
     real = left > 0
     own_word = real & own[which]
 
-    words, parts, ages = np.full(len(which), -1), np.zeros_like(which), np.zeros_like(which)
+    words, parts, ages = np.zeros_like(which), np.zeros_like(which), np.zeros_like(which)
     words[real] = np.concatenate(texts)
     parts[real] = _ACTION
     parts[own_word] = np.concatenate([one.parts for one in seen])
     ages[own_word] = np.minimum(np.log2(left[own_word]).astype(int), _AGE_CLASSES - 1)
     owners = np.repeat(np.arange(len(seen)), counts + 1)[which]
     rows = np.where(real & ~own[which], (np.cumsum(~own) - 1)[which], -1)
-    sentences = np.cumsum(np.isin(words, [-1, *ends]), dtype=np.int64)
+
+    used, places = _numbered(words)  # the first is the blank
+    written, ranks = np.unique([known[number] for number in used[1:]], return_inverse=True)
+    words = np.concatenate([[0], ranks + 1])[places]
+    starts = [-1, *(zlib.crc32(word[:_STEM_CHARS].encode()) for word in written)]
+    stems = _numbered(owners * len(used) + np.unique(starts, return_inverse=True)[1][words])[1]
+    ends = np.array([True, *(word in _ENDS for word in written)])
+    sentences = np.cumsum(ends[words], dtype=np.int64)
     earned = np.clip([one.earned for one in seen], -1, 1).astype(np.float32)
-    return Lines(words, parts, ages, owners, sentences, rows, counts, earned)
+    written = written.tolist()
+    return Lines(words, parts, ages, stems, sentences, rows, owners, written, counts, earned)
+
+
+def _numbered(keys: Longs) -> tuple[Longs, Longs]:
+    """Return the distinct keys, sorted, and the place of each key among them.
+
+    Like ``np.unique``, but in linear time, for small keys.
+    """
+    found = np.zeros(int(keys.max()) + 1, bool)
+    found[keys] = True
+    return np.flatnonzero(found), (np.cumsum(found) - 1)[keys]
 
 
 @lru_cache(maxsize=65_536)
@@ -258,7 +290,7 @@ class FrozenMiniLM(torch.nn.Module):
 
 
 class Groups(NamedTuple):
-    """Group of each place, the places whose values enter the means, and the number of groups."""
+    """Group of each place, its weight in the mean, shape (places, 1), and the number of groups."""
 
     groups: torch.Tensor
     counted: torch.Tensor
@@ -289,31 +321,31 @@ class Layer(torch.nn.Module):
         h = h + self.mix(near)
         normed = self.norm_copy(h)
         scores, values = self.score(normed).chunk(2, 1), self.value(normed).chunk(2, 1)
-        read = [
-            spread(score[of.counted], value[of.counted], of.groups[of.counted], of.total)[of.groups]
-            for score, value, of in zip(scores, values, (words, sentences), strict=True)
-        ]
-        changed: torch.Tensor = h + self.out(torch.cat(read, 1))
-        return changed
+        h = h + self.out.bias
+        outs = self.out.weight.chunk(2, 1)
+        for score, value, out, of in zip(scores, values, outs, (words, sentences), strict=True):
+            # A group's mean is projected once, before it goes to the places of the group.
+            means = spread(score, value, of) @ out.T
+            h = h + means.index_select(0, of.groups)
+        return h
 
 
-def spread(
-    scores: torch.Tensor, values: torch.Tensor, groups: torch.Tensor, count: int
-) -> torch.Tensor:
-    """Return means within groups, weighted by a softmax of the scores, of shape (count, dim).
+def spread(scores: torch.Tensor, values: torch.Tensor, of: Groups) -> torch.Tensor:
+    """Return means within groups, weighted by a softmax of the scores, of shape (groups, dim).
+
+    A group without members has mean 0.
 
     Args:
         scores: Of shape (n, heads).
         values: Of shape (n, dim), heads side by side.
-        groups: Group of each, shape (n,).
-        count: Number of groups; one without members has mean 0.
+        of: Groups.
     """
     # Scores are bounded instead of shifted by a maximum: the same softmax, without a second pass.
-    weights = torch.exp(8 * torch.tanh(scores / 8))
+    weights = torch.exp(8 * torch.tanh(scores / 8)) * of.counted
     heads = weights.shape[1]
     weighted = (values.unflatten(1, (heads, -1)) * weights[:, :, None]).flatten(1)
-    total = weights.new_zeros(count, heads).index_add(0, groups, weights)
-    summed = values.new_zeros(count, values.shape[1]).index_add(0, groups, weighted)
+    total = weights.new_zeros(of.total, heads).index_add(0, of.groups, weights)
+    summed = values.new_zeros(of.total, values.shape[1]).index_add(0, of.groups, weighted)
     return (summed.unflatten(1, (heads, -1)) / total.clamp(min=1e-9)[:, :, None]).flatten(1)
 
 
@@ -325,9 +357,9 @@ class CopyReader(torch.nn.Module):
     word to the same word elsewhere, in the manner of induction heads (Olsson et al. 2022).
     """
 
-    def __init__(self, texts: Texts, settings: ReaderSettings):
+    def __init__(self, settings: ReaderSettings):
         super().__init__()
-        self._texts, self._forget = texts, settings.forget
+        self._forget = settings.forget
         dim, heads = settings.dim, settings.heads
         minilm = settings.words == "minilm"
         self.words = FrozenMiniLM(dim) if minilm else OwnWords(settings.vocabulary, dim)
@@ -352,35 +384,31 @@ class CopyReader(torch.nn.Module):
         def to_device(values: NDArray[Any]) -> torch.Tensor:
             return torch.from_numpy(np.ascontiguousarray(values)).to(device)
 
-        used, which = np.unique(lines.words, return_inverse=True)  # the first is the blank
-        written, ranks = np.unique([self._texts[int(n)] for n in used[1:]], return_inverse=True)
-        # Sort by word, since numbers depend on which games were measured and sums must not.
-        which = np.concatenate([[0], ranks + 1])[which]
-        vectors = self.words(written.tolist())
+        vectors = self.words(lines.written)
         vectors = torch.cat([torch.zeros_like(vectors[:1]), vectors])
-        blank = lines.words < 0
-        hashes = [-1, *(zlib.crc32(word[:_STEM_CHARS].encode()) for word in written)]
-        stems = np.unique(hashes, return_inverse=True)[1]
-        _, groups = np.unique(lines.owners * len(used) + stems[which], return_inverse=True)
-        total = int(groups.max()) + 1
-        known = np.ones(total) if chance is None else chance.random(total) >= self._forget
-        h = vectors[to_device(which)] * to_device(known.astype(np.float32)[groups])[:, None]
-        h = h + self.parts(to_device(lines.parts)) + self.ages(to_device(lines.ages))
-        real = to_device(~blank)[:, None]
-        own = to_device(np.flatnonzero((lines.rows < 0) & ~blank))
-        words = Groups(to_device(groups), own, total)
-        every, ended = to_device(np.flatnonzero(~blank)), int(lines.sentences[-1]) + 1
-        sentences = Groups(to_device(lines.sentences), every, ended)
+        blank = lines.words == 0
+        total = int(lines.stems.max()) + 1
+        h = vectors.index_select(0, to_device(lines.words))
+        if chance is not None:
+            known = chance.random(total) >= self._forget
+            h = h * to_device(known.astype(np.float32)[lines.stems])[:, None]
+        h = h + self.parts.weight.index_select(0, to_device(lines.parts))
+        h = h + self.ages.weight.index_select(0, to_device(lines.ages))
+        # The weights of places: real ones count, and only those outside of actions are read.
+        real = to_device((~blank).astype(np.float32))[:, None]
+        own = real * to_device((lines.rows < 0).astype(np.float32))[:, None]
+        words = Groups(to_device(lines.stems), own, total)
+        sentences = Groups(to_device(lines.sentences), real, int(lines.sentences[-1]) + 1)
         for layer in self.layers:
             h = layer(h * real, words, sentences)
         h = self.norm(h)
-        scores = self.salience(h)
-        heads = scores.shape[1] // 2
-        owners = to_device(lines.owners)[own]
-        situation = spread(scores[own, :heads], h[own], owners, len(lines.counts))
+        of_situation, of_action = self.salience(h).chunk(2, 1)
+        owners = Groups(to_device(lines.owners), own, len(lines.counts))
+        situation = spread(of_situation, h, owners)
         acting = to_device(np.flatnonzero(lines.rows >= 0))
-        rows, count = to_device(lines.rows)[acting], int(lines.counts.sum())
-        action = spread(scores[acting, heads:], h[acting], rows, count)
+        rows = to_device(lines.rows).index_select(0, acting)
+        actions = Groups(rows, real.index_select(0, acting), int(lines.counts.sum()))
+        action = spread(of_action.index_select(0, acting), h.index_select(0, acting), actions)
         s = self.of_state(situation) + to_device(lines.earned)[:, None] * self.earned
         return self._judge(s, action, lines.counts)
 

@@ -15,12 +15,10 @@ import numpy as np
 from gym_memory.baselines.rl.drrn import NStep, Replay
 from gym_memory.baselines.rl.reader import (
     PARTS,
-    TOKEN,
     CopyReader,
-    Ints,
     Observations,
     ReaderSettings,
-    Texts,
+    WordList,
     Words,
     lines_of,
 )
@@ -81,7 +79,7 @@ class TextLearner(Learner):
         super().__init__(settings, seed=seed, device=device)
         # The batches are small: a second thread costs more than it gains.
         torch.set_num_threads(1)
-        self.texts = Texts()
+        self.words = WordList()
         self.network, self.target = self._new_network(), self._new_network()
         self.optimizer = Adam(self.network.parameters(), settings.lr, settings.decay)
         self.shown: list[Words] = []
@@ -92,7 +90,7 @@ class TextLearner(Learner):
     def _new_network(self) -> CopyReader:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            return CopyReader(self.texts, self.settings).to(self.device)
+            return CopyReader(self.settings).to(self.device)
 
     # ------------------------------------------------------------ seeing
 
@@ -107,18 +105,15 @@ class TextLearner(Learner):
         """Encode an observation; it may hold the teacher's advice."""
         words, parts = [], []
         for part, name in enumerate(PARTS):
-            found = self._numbers(obs[name])  # type: ignore[literal-required]
+            found = self.words.numbers(obs[name])  # type: ignore[literal-required]
             words.append(found[-self.settings.longest :])
             parts.append(np.full(len(words[-1]), part, np.int32))
-        actions = tuple(self._numbers(action) for action in obs["valid_actions"])
+        actions = tuple(self.words.numbers(action) for action in obs["valid_actions"])
         advice = obs.get("advice", "")
         valid = tuple(obs["valid_actions"])
         label = valid.index(advice) if advice in valid else -1
         earned = obs.get("earned", 0.0)
         return Words(np.concatenate(words), np.concatenate(parts), actions, label, earned)
-
-    def _numbers(self, text: str) -> Ints:
-        return np.array([self.texts.number(word) for word in TOKEN.findall(text.lower())], np.int32)
 
     def pack(self, seen: Words) -> list[Any]:
         """Return an encoded observation as JSON-able values."""
@@ -131,24 +126,17 @@ class TextLearner(Learner):
         rows = tuple(np.array(action, np.int32) for action in actions)
         return Words(np.array(words, np.int32), np.array(parts, np.int32), rows, *others)
 
-    def read(
-        self,
-        seen: list[Words],
-        chance: np.random.Generator | None = None,
-        network: CopyReader | None = None,
-    ) -> torch.Tensor:
+    def read(self, seen: list[Words], chance: np.random.Generator | None = None) -> torch.Tensor:
         """Return a number per action of observations: a logit, or by RL its value.
 
         Args:
             seen: Observations.
             chance: Draws the words that are zeroed; without it, none is.
-            network: The network that reads; default: the one that is trained.
 
         Returns:
             Of shape (observations, most actions), filled with :data:`.NEVER`.
         """
-        ends = frozenset(self.texts.number(mark) for mark in ".\n")
-        table: torch.Tensor = (network or self.network)(lines_of(seen, ends), chance)
+        table: torch.Tensor = self.network(lines_of(seen, self.words), chance)
         return table
 
     # ------------------------------------------------------------ acting
@@ -238,10 +226,10 @@ class TextLearner(Learner):
         goals = np.array([step.reward for step in steps], np.float32)
         later = [n for n, step in enumerate(steps) if step.next_obs is not None]
         if later:
-            seen = [steps[n].next_obs for n in later]
+            lines = lines_of([steps[n].next_obs for n in later], self.words)
             with torch.no_grad():
-                best = self.read(seen).argmax(1, keepdim=True)
-                after = self.read(seen, network=self.target).gather(1, best).squeeze(1)
+                best = self.network(lines).argmax(1, keepdim=True)
+                after = self.target(lines).gather(1, best).squeeze(1)
             goals[later] += [steps[n].discount for n in later] * after.cpu().numpy()
         taken = torch.tensor([[step.action] for step in steps], device=self.device)
         values = self.read([step.obs for step in steps]).gather(1, taken).squeeze(1)
@@ -268,7 +256,7 @@ class TextLearner(Learner):
         self.network.load_state_dict(tensors)
 
     def progress(self) -> dict[str, Any]:
-        """Also return texts, labelled states, the target network and the replay."""
+        """Also return words, labelled states, the target network and the replay."""
         kept = Observations()
         replay = self.replay.state()
         replay["transitions"] = [
@@ -280,7 +268,7 @@ class TextLearner(Learner):
             for slot, queue in self.slots.items()
         }
         return super().progress() | {
-            "texts": self.texts.state(),
+            "texts": self.words.state(),
             "shown": list(map(kept.number, self.shown)),
             "losses": self.losses,
             "target": self.target.state_dict(),
@@ -290,9 +278,9 @@ class TextLearner(Learner):
         }
 
     def load_progress(self, state: dict[str, Any]) -> None:
-        """Also load texts, labelled states, the target network and the replay."""
+        """Also load words, labelled states, the target network and the replay."""
         super().load_progress(state)
-        self.texts.load_state(state["texts"])
+        self.words.load_state(state["texts"])
         self.losses = state["losses"]
         self.target.load_state_dict(state["target"])
         kept = list(Observations.read(state["observations"]))
