@@ -220,12 +220,18 @@ def own_readers() -> str:
         for row in rows_of("text/mixed.jsonl")
         if "memory" in row
     }
-    rows = []
+    alone: dict[tuple[str, str, int], dict[int, list[float]]] = {}
+    rules = {}
     for row in rows_of("text/own.jsonl"):
-        both = shared[row["world"], row["memory"], row["budget"]]
-        cells = [by_seed({0: one}) for one in (row["model"], both, row["rules"])]
-        rows.append([short_name(row["world"]), f"`{row['memory']}`", *cells])
-    heads = ["world", "memory", "reader of it alone, 95 %", "shared reader", "planner"]
+        arm = row["world"], row["memory"], row["budget"]
+        alone.setdefault(arm, {})[row["seed"]] = row["model"]
+        rules[arm] = row["rules"]
+    rows = [
+        [short_name(arm[0]), f"`{arm[1]}`", by_seed(alone[arm])]
+        + [by_seed({0: scores}) for scores in (shared[arm], rules[arm])]
+        for arm in alone
+    ]
+    heads = ["world", "memory", "readers of it alone, 95 %", "shared reader", "planner"]
     return markdown_table(heads, 2, rows)
 
 

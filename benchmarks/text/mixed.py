@@ -16,6 +16,7 @@ With ``--own``, readers are trained on one memory alone; ``own.jsonl`` has their
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,16 +46,18 @@ CURVES = ("arigraph", "history", "summary", "rag", "stma")
 """Memories that play under smaller budgets too."""
 LARGEST, CUTS = 500, 3
 STEPS, OWN_STEPS, TEST_GAMES, MAX_STEPS = 16_000, 4_800, 20, 60
+OWN_TRAININGS = 3
 
 
-def train(world: str, memory: str, steps: int, folder: Path) -> dict[str, Any]:
+def train(world: str, memory: str, steps: int, folder: Path, seed: int = 0) -> dict[str, Any]:
     """Train a reader of a world; return the result."""
     s = TextSettings(update_every=2, beta_steps=steps // 2)
     arena = Arena(world, memory, LARGEST, "valid", MAX_STEPS, s.teacher_memory)
     how = TrainSettings(
-        steps=steps, games=100, valid_games=4, evaluate_every=steps, checkpoint_every=400, seed=0
+        steps=steps, games=100, valid_games=4, evaluate_every=steps, checkpoint_every=400, seed=seed
     )
-    trainer = Trainer(TextLearner(s, seed=0), LocalEnvs(arena.make), how, folder, arena.record())
+    learner = TextLearner(s, seed=seed)
+    trainer = Trainer(learner, LocalEnvs(arena.make), how, folder, arena.record())
     try:
         curve = trainer.run()
     finally:
@@ -89,14 +92,14 @@ def shared(world: str, folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def own(world: str, out: Path) -> Iterator[dict[str, Any]]:
-    """Yield the missing rows of readers of one memory in a world."""
-    done = [row["memory"] for row in read_rows(OWN) if row["world"] == world]
-    for memory in ("none", *CURVES):
-        if memory not in done:
-            folder = out / f"own-{name_of(world)}-{memory}"
-            trained = train(world, memory, OWN_STEPS, folder)
+    """Yield the missing rows of readers of one memory in a world, seed after seed."""
+    done = [(row["memory"], row["seed"]) for row in read_rows(OWN) if row["world"] == world]
+    for seed, memory in itertools.product(range(OWN_TRAININGS), ("none", *CURVES)):
+        if (memory, seed) not in done:
+            folder = out / f"own-{name_of(world)}-{memory}-{seed}"
+            trained = train(world, memory, OWN_STEPS, folder, seed)
             row = scores(world, memory, LARGEST, folder)
-            yield {"memory": memory, "budget": LARGEST, **trained, **row}
+            yield {"memory": memory, "seed": seed, "budget": LARGEST, **trained, **row}
 
 
 def name_of(world: str) -> str:
