@@ -49,7 +49,7 @@ from gym_memory.memory.roles import text as roles  # noqa: E402
 from gym_memory.memory.roles.llm_lessons import read_abstractions  # noqa: E402
 from gym_memory.memory.roles.notes import Notes, read_description  # noqa: E402
 from gym_memory.memory.stores.facts import FactStore  # noqa: E402
-from gym_memory.memory.stores.store import Store  # noqa: E402
+from gym_memory.memory.stores.store import Store, exported_records  # noqa: E402
 from gym_memory.run import EpisodeResult  # noqa: E402
 from gym_memory.run.config import EpisodeRow, RunConfig, parse_seeds  # noqa: E402
 from gym_memory.run.results import ResultsFolder  # noqa: E402
@@ -249,7 +249,7 @@ def imported(text: str) -> None:
     """Import the input as exported records."""
     (FOLDER / "import.db").unlink(missing_ok=True)
     store = Store(FOLDER / "import.db")
-    store.import_jsonl(written(text, "records.jsonl"))
+    store.import_records(exported_records(written(text, "records.jsonl")))
     store.records()
 
 

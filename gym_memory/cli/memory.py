@@ -148,10 +148,11 @@ def import_store(
 
     Example: `gym-memory memory import lessons.jsonl lessons.db`
     """
-    from gym_memory.memory.stores.store import Store
+    from gym_memory.memory.stores.store import Store, exported_records
 
+    records = exported_records(source)  # before the store is created
     store = Store(target)
-    count = store.import_jsonl(source)
+    count = store.import_records(records)
     output().print(f"Added {count} records to {store.place}", soft_wrap=True)
 
 

@@ -243,12 +243,14 @@ def test_mistakes_are_one_line(run: Run, steps: Path, store: Path) -> None:
         (("inspect", steps, "-m", "arigrap"), "arigraph"),
         (("export", "a.json", "out.jsonl"), "expected a durable store"),
         (("diff", "a.json", store), "one of each"),
-        (("import", "absent.jsonl", "new.db"), "absent.jsonl"),
+        (("import", "absent.jsonl", "new.db"), "absent.jsonl': [Errno 2]"),
+        (("import", "junk.json", "new.db"), "junk.json', line 1"),
     ):
         code, _, err = run("memory", *words)
         assert code == 2, words
         assert said in err, err
         assert err.count("\n") == 1
+    assert not Path("new.db").exists()
 
 
 def test_files_that_are_no_memory_raise_store_errors(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gym_memory.core.errors import InvalidArgumentError, StoreError
 from gym_memory.core.files import unseal
-from gym_memory.memory.stores.store import Record, Store
+from gym_memory.memory.stores.store import Record, Store, exported_records
 
 pytestmark = pytest.mark.slow
 
@@ -134,7 +134,7 @@ def test_any_json_survives_storing_and_exporting(tmp_path_factory, values):
     store.add("m", "k", "x", *values)
     assert payloads(store) == values
     assert store.export_jsonl(folder / "out.jsonl") == len(values)
-    assert twin.import_jsonl(folder / "out.jsonl") == len(values)
+    assert twin.import_records(exported_records(folder / "out.jsonl")) == len(values)
     assert twin.records() == store.records()
 
 
@@ -172,10 +172,10 @@ def test_export_and_import(store, tmp_path):
         {"seq": 3, "memory": "m", "key": "k", "kind": "x", "payload": "c"},
     ]
     twin = Store(tmp_path / "twin.db")
-    assert twin.import_jsonl(file) == 2
+    assert twin.import_records(exported_records(file)) == 2
     twin.export_jsonl(tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == file.read_bytes()
-    assert twin.import_jsonl(file) == 2  # on top of what is there: new numbers
+    assert twin.import_records(exported_records(file)) == 2  # on top of what is there: new numbers
     assert [(r.seq, r.payload) for r in twin.records()] == [(1, "a"), (3, "c"), (4, "a"), (5, "c")]
     assert {"again.jsonl", "out.jsonl"} <= set(os.listdir(tmp_path)) <= {
         "again.jsonl", "deep", "out.jsonl", "pg0", "twin.db",
@@ -188,7 +188,7 @@ RECORD = '{"seq": 1, "memory": "m", "key": "k", "kind": "x", "payload": 1}'
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "line 0: the file is empty"),
+        ([], "jsonl.: the file is empty"),
         (["{}"], "line 1"),
         (["[1]"], "line 1"),
         (['{"gym_memory_store": 99}'], "upgrade gym-memory"),
@@ -198,17 +198,16 @@ RECORD = '{"seq": 1, "memory": "m", "key": "k", "kind": "x", "payload": 1}'
         (['{"gym_memory_store": 1}', RECORD.replace('"kind"', '"sort"')], "line 2"),
     ],
 )
-def test_a_broken_export_imports_nothing(store, tmp_path, lines, message):
+def test_a_broken_export_is_refused(tmp_path, lines, message):
     file = tmp_path / "broken.jsonl"
     file.write_text("\n".join(lines))
     with pytest.raises(StoreError, match=message):
-        store.import_jsonl(file)
-    assert store.records() == []
+        exported_records(file)
 
 
 def test_unreachable_files_are_reported(store, tmp_path):
     with pytest.raises(StoreError, match="No such file"):
-        store.import_jsonl(tmp_path / "none.jsonl")
+        exported_records(tmp_path / "none.jsonl")
     with pytest.raises(StoreError, match="cannot export"):
         store.export_jsonl(tmp_path / "no" / "folder.jsonl")
     with pytest.raises(StoreError, match="cannot"):

@@ -18,7 +18,7 @@ from gym_memory.core.records import Cue, Outcome, Step, Task
 from gym_memory.core.tensors import read_tensors
 from gym_memory.core.trajectory import read_rows, read_trajectory
 from gym_memory.memory import make_memory
-from gym_memory.memory.stores.store import Store
+from gym_memory.memory.stores.store import Store, exported_records
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, RunConfig
 from gym_memory.run.results import ResultsFolder, read_config, read_episodes
@@ -154,7 +154,7 @@ def test_values_nested_too_deep_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="too deep"):
         open_memory(path)
     with pytest.raises(StoreError, match="too deep"):
-        Store(tmp_path / "s.db").import_jsonl(path)
+        Store(tmp_path / "s.db").import_records(exported_records(path))
     filled(tmp_path / "run")
     episodes = tmp_path / "run" / "episodes.jsonl"
     episodes.write_bytes(DEEP + b"\n" + episodes.read_bytes())

@@ -16,7 +16,7 @@ from work import calls
 from gym_memory.core.errors import InvalidArgumentError, ResultsError
 from gym_memory.core.files import seal, unseal
 from gym_memory.core.trajectory import read_rows, read_trajectory
-from gym_memory.memory.stores.store import Store
+from gym_memory.memory.stores.store import Store, exported_records
 from gym_memory.run import EpisodeResult
 from gym_memory.run.config import EpisodeRow, Job, RunConfig
 from gym_memory.run.play import play_job
@@ -83,7 +83,7 @@ def test_record_of_a_store_is_read_back_or_refused(
     assert found == value
     store.export_jsonl(path / "out.jsonl")
     again = Store(path / "again.db")
-    again.import_jsonl(path / "out.jsonl")
+    again.import_records(exported_records(path / "out.jsonl"))
     assert again.records() == store.records()
 
 

@@ -31,7 +31,7 @@ from gym_memory.memory.stores.database import (
 from gym_memory.memory.stores.postgres import PostgresDatabase
 
 __all__ = ["CheckedTable", "Record", "Store", "backup", "check_store", "is_url", "open_database"]
-__all__ += ["restore"]
+__all__ += ["exported_records", "restore"]
 
 Database = SqliteDatabase | PostgresDatabase
 _URL = re.compile(r"postgres(ql)?://")
@@ -166,9 +166,8 @@ class Store:
             raise StoreError(f"cannot export to {os.fspath(path)!r}: {error}") from error
         return len(lines) - 1
 
-    def import_jsonl(self, path: str | os.PathLike[str]) -> int:
-        """Append an exported file's records, all or nothing; an empty store keeps their numbers."""
-        records = list(_read(Path(path)))
+    def import_records(self, records: Sequence[Record]) -> int:
+        """Append exported records, all or nothing; an empty store keeps their numbers."""
         with self._database.writing(_ALL) as connection:
             own = self._database.take_numbers(connection, [record.seq for record in records])
             numbers = [record.seq if own else None for record in records]
@@ -240,6 +239,11 @@ def _record(row: Sequence[Any]) -> Record:
         raise Damage(f"record {row[0]!r:.40}: {error}") from error
 
 
+def exported_records(path: str | os.PathLike[str]) -> list[Record]:
+    """Return the records of a file that :meth:`Store.export_jsonl` wrote."""
+    return list(_read(Path(path)))
+
+
 def _read(path: Path) -> Iterator[Record]:
     number, seq = 0, 0
     try:
@@ -259,8 +263,9 @@ def _read(path: Path) -> Iterator[Record]:
         if not number:
             raise ValueError("the file is empty")
     except (OSError, ValueError, TypeError, KeyError) as error:
+        where = f", line {number}" if number else ""
         raise StoreError(
-            f"expected a store exported by gym-memory at {str(path)!r}, line {number}: {error}"
+            f"expected a store exported by gym-memory at {str(path)!r}{where}: {error}"
         ) from error
 
 
