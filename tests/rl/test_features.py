@@ -200,6 +200,17 @@ def test_recalled_text_is_read_without_recalled_facts() -> None:
     assert "take 1 memory ingredients before" in features(seen, lexicon)["take fig"]
 
 
+def test_a_direction_is_read_like_a_name_unless_a_fact_tells_the_place() -> None:
+    lexicon = Lexicon(share=0.5, least=1)
+    memory = "hall: is west of attic\nattic: has unexplored exit north"
+    seen = obs(actions=("go north", "go west"), memory=memory)
+    describe(seen, lexicon, "game")
+    found = features(seen, lexicon)
+    assert {"1 is north", "1 memory unexplored before"} < {*found["go north"]}
+    assert "1 memory of after" in found["go west"]
+    assert not {"1 is west", "1 memory of after"} & {*found["go north"]}
+
+
 def test_clauses_of_a_line_describe_its_names() -> None:
     lexicon = Lexicon(share=0.5, least=1)
     memory = "carrot: is on table; needs to be diced\nfig: is in oven"

@@ -237,7 +237,7 @@ class _NameFeatures(NamedTuple):
     contexts: tuple[tuple[str, str, str, str], ...] = ()
     """Words next to it: text, word, side, and the word or ``*``; and the clauses of its line."""
     way: tuple[str, ...] = ()
-    """Features of a direction, which has no atoms or contexts."""
+    """Features of a direction in a known place, which has no atoms or contexts."""
 
 
 def _named(
@@ -251,7 +251,7 @@ def _named(
         for shown in (lexicon.shown(*words),)
         if "*" not in shown or side != "says"
     )
-    if name not in DIRECTIONS:
+    if name not in DIRECTIONS or not scene.here:  # without a place, no fact tells its ways
         return _NameFeatures(common, scene.bare_atoms(name), values, contexts)
     known = name in scene.ways(scene.here)
     atoms = scene.signposts.get(name, ()) if known and matched else ()
