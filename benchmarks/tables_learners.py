@@ -296,10 +296,18 @@ LEARNERS = {
     "text": "transformer",
     "text-levels": "transformer, easier levels first",
     "critic": "transformer, actor-critic",
-    "masked": "words alone, rare ones hidden",
+    "alike": "DRRN, words alone, directions alike",
 }
-"""Learners of rl/million.py; ``masked`` has the features of text as they once were, and
-``critic`` the transformer's former learning."""
+"""Learners of rl/million.py; ``alike`` could not tell directions apart, and ``critic`` is the
+transformer's former learning."""
+LEADS = {
+    "words": (
+        ("arigraph", "none"), ("history", "none"), ("summary", "none"),
+        ("arigraph", "history"), ("arigraph", "summary"),
+    ),
+    "text-levels": (("arigraph", "none"),),
+}  # fmt: skip
+"""Memories that are compared, by learner of rl/million.py."""
 ENTROPY = 0.03
 """Default weight of PPO's entropy."""
 
@@ -325,15 +333,14 @@ def million() -> str:
     heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
     heads += ["best valid score (first at step)", "n", "held-out score by training, 95 %"]
     gaps = ""
-    for learner in ("words", "text-levels"):
-        none = {row["seed"]: row["scores"] for row in found[learner, "none"]}
+    for learner, pairs in LEADS.items():
         said = []
-        for memory in ("arigraph", "history", "summary"):
-            own = [row for row in found.get((learner, memory), ()) if row["seed"] in none]
-            if own:
-                scores = {row["seed"]: np.subtract(row["scores"], none[row["seed"]]) for row in own}
-                said.append(f"`{memory}` {_gap(scores)} ({len(own)})")
-        gaps += f"{LEARNERS[learner]}, lead over `none` (number of trainings): {', '.join(said)}.\n"
+        for memory, rival in pairs:
+            other = {row["seed"]: row["scores"] for row in found[learner, rival]}
+            own = {row["seed"]: row["scores"] for row in found[learner, memory]}
+            scores = {seed: np.subtract(own[seed], other[seed]) for seed in own if seed in other}
+            said.append(f"`{memory}` - `{rival}` {_gap(scores)} ({len(scores)})")
+        gaps += f"{LEARNERS[learner]} (number of trainings): {', '.join(said)}.\n"
     said = []
     for (learner, memory), own in found.items():
         if learner == "text-levels":
