@@ -78,8 +78,8 @@ class ForeignEnv(TextEnv):
         inventory: Source of the inventory text; None: a well-known key, or empty.
         valid_actions: Source of the valid actions, or their list; True: a well-known key, or the
             names of Discrete actions (without those that an ``action_mask`` forbids); False: as
-            True, but the observation does not list them. Those that a step would refuse, such as
-            an empty one, are left out.
+            True, but the observation does not list them. Empty ones are left out, since a step
+            would refuse them.
         list_errors: Effect of an error while listing valid actions: ``"fail"`` fails the episode,
             ``"empty"`` gives an empty list.
         actions: Names of Discrete actions; None: the environment's own, or the numbers.
@@ -361,7 +361,7 @@ class ForeignEnv(TextEnv):
             masks = [h["action_mask"] for h in holders if h.get("action_mask") is not None]
             mask = np.asarray(masks[0], dtype=bool) if masks else np.ones(len(self._names), bool)
             return tuple(name for name, on in zip(self._names, mask, strict=True) if on)
-        return tuple(action for action in as_actions(value) if self.refuse(action) is None)
+        return as_actions(value)
 
     def refuse(self, action: str) -> str | None:
         """Refuse as :meth:`TextEnv.refuse`, but allow text of several lines."""

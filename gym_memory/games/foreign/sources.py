@@ -134,13 +134,13 @@ def as_text(name: str, value: Any) -> str:
 
 
 def as_actions(value: Any) -> tuple[str, ...]:
-    """Convert a list of valid actions; None becomes an empty list."""
+    """Convert a list of valid actions without empty ones; None becomes an empty list."""
     if value is MISSING or value is None:
         return ()
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
         actions = tuple(value)
-        if all(isinstance(action, str) for action in actions):
-            return tuple(str(action) for action in actions)
+        if not [action for action in actions if not isinstance(action, str)]:
+            return tuple(str(action) for action in actions if action.strip())
     raise InvalidArgumentError(
         f"expected valid_actions as a list of texts, got {value!r:.200}: say where they are, by "
         "valid_actions='info.KEY' or a function of (obs, info)"
