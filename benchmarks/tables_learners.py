@@ -298,8 +298,8 @@ LEARNERS = {
     "critic": "transformer, actor-critic",
     "alike": "DRRN, words alone, directions alike",
 }
-"""Learners of rl/million.py; ``alike`` could not tell directions apart, and ``critic`` is the
-transformer's former learning."""
+"""Learners of rl/million.py; ``alike`` does not distinguish directions, and ``critic`` is
+the transformer's former learning."""
 LEADS = {
     "words": (
         ("arigraph", "none"), ("history", "none"), ("summary", "none"),

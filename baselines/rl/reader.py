@@ -23,8 +23,8 @@ from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.settings import Help, Settings
 from gym_memory.memory.encoders import DEFAULT_MODEL, make_encoder
 
-__all__ = ["PARTS", "TOKEN", "CopyReader", "Ints", "Observations", "ReaderSettings"]
-__all__ += ["WordList", "Words", "lines_of"]
+__all__ = ["PARTS", "CopyReader", "Ints", "Observations", "ReaderSettings", "WordList"]
+__all__ += ["Words", "lines_of"]
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -32,7 +32,7 @@ Longs = NDArray[np.int64]
 PARTS = ("task", "text", "inventory", "memory")
 """Texts of an observation to read, in addition to its actions."""
 _ACTION = len(PARTS)
-TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[>:;,.\n]")
+_TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*|[>:;,.\n]")
 _BLANKS_BETWEEN_TEXTS = 3
 """Blanks between two texts, so that a convolution does not mix them."""
 _AGE_CLASSES = 16
@@ -99,7 +99,7 @@ class WordList:
         return np.concatenate(lines) if lines else np.zeros(0, np.int32)
 
     def _read_line(self, line: str) -> Ints:
-        return np.array([self._number(word) for word in TOKEN.findall(line.lower())], np.int32)
+        return np.array([self._number(word) for word in _TOKEN.findall(line.lower())], np.int32)
 
     def _number(self, word: str) -> int:
         found = self._numbers.setdefault(word, len(self._words))
@@ -386,7 +386,6 @@ class CopyReader(torch.nn.Module):
 
         vectors = self.words(lines.written)
         vectors = torch.cat([torch.zeros_like(vectors[:1]), vectors])
-        blank = lines.words == 0
         total = int(lines.stems.max()) + 1
         h = vectors.index_select(0, to_device(lines.words))
         if chance is not None:
@@ -395,7 +394,7 @@ class CopyReader(torch.nn.Module):
         h = h + self.parts.weight.index_select(0, to_device(lines.parts))
         h = h + self.ages.weight.index_select(0, to_device(lines.ages))
         # The weights of places: real ones count, and only those outside of actions are read.
-        real = to_device((~blank).astype(np.float32))[:, None]
+        real = to_device((lines.words > 0).astype(np.float32))[:, None]
         own = real * to_device((lines.rows < 0).astype(np.float32))[:, None]
         words = Groups(to_device(lines.stems), own, total)
         sentences = Groups(to_device(lines.sentences), real, int(lines.sentences[-1]) + 1)

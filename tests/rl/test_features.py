@@ -200,7 +200,7 @@ def test_recalled_text_is_read_without_recalled_facts() -> None:
     assert "take 1 memory ingredients before" in features(seen, lexicon)["take fig"]
 
 
-def test_a_direction_is_read_like_a_name_unless_a_fact_tells_the_place() -> None:
+def test_a_direction_is_read_like_a_name_unless_a_fact_states_the_place() -> None:
     lexicon = Lexicon(share=0.5, least=1)
     memory = "hall: is west of attic\nattic: has unexplored exit north"
     seen = obs(actions=("go north", "go west"), memory=memory)

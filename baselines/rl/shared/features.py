@@ -251,7 +251,7 @@ def _named(
         for shown in (lexicon.shown(*words),)
         if "*" not in shown or side != "says"
     )
-    if name not in DIRECTIONS or not scene.here:  # without a place, no fact tells its ways
+    if name not in DIRECTIONS or not scene.here:  # without a place, its ways are unknown
         return _NameFeatures(common, scene.bare_atoms(name), values, contexts)
     known = name in scene.ways(scene.here)
     atoms = scene.signposts.get(name, ()) if known and matched else ()

@@ -139,7 +139,7 @@ def as_actions(value: Any) -> tuple[str, ...]:
         return ()
     if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes):
         actions = tuple(value)
-        if not [action for action in actions if not isinstance(action, str)]:
+        if all(issubclass(kind, str) for kind in set(map(type, actions))):
             return tuple(str(action) for action in actions if action.strip())
     raise InvalidArgumentError(
         f"expected valid_actions as a list of texts, got {value!r:.200}: say where they are, by "

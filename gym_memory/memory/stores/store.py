@@ -241,10 +241,7 @@ def _record(row: Sequence[Any]) -> Record:
 
 def exported_records(path: str | os.PathLike[str]) -> list[Record]:
     """Return the records of a file that :meth:`Store.export_jsonl` wrote."""
-    return list(_read(Path(path)))
-
-
-def _read(path: Path) -> Iterator[Record]:
+    found: list[Record] = []
     number, seq = 0, 0
     try:
         with open(path, "rb") as file:
@@ -259,14 +256,15 @@ def _read(path: Path) -> Iterator[Record]:
                 if not (isinstance(record.seq, int) and seq < record.seq < 1 << 62):
                     raise ValueError(f"expected a seq above {seq}, got {record.seq!r}")
                 seq = record.seq
-                yield record
+                found.append(record)
         if not number:
             raise ValueError("the file is empty")
     except (OSError, ValueError, TypeError, KeyError) as error:
         where = f", line {number}" if number else ""
         raise StoreError(
-            f"expected a store exported by gym-memory at {str(path)!r}{where}: {error}"
+            f"expected a store exported by gym-memory at {os.fspath(path)!r}{where}: {error}"
         ) from error
+    return found
 
 
 _TIMEOUT = 30.0
