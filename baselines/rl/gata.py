@@ -9,8 +9,15 @@ import numpy as np
 
 from gym_memory.baselines.actions import parse_action
 from gym_memory.baselines.rl.drrn import DrrnLearner, DrrnSettings
-from gym_memory.baselines.rl.shared.bags import BagEncoder, Batch, Ints, ObservationBags, torch
-from gym_memory.baselines.rl.shared.features import RecalledScene
+from gym_memory.baselines.rl.shared.bags import (
+    BagEncoder,
+    Batch,
+    Ints,
+    ObservationBags,
+    packed,
+    torch,
+)
+from gym_memory.baselines.rl.shared.features import Group, RecalledScene
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help
 from gym_memory.core.text import compounds, stem
@@ -46,11 +53,11 @@ class GraphBag(NamedTuple):
         words: Rows of the words.
     """
 
-    bag: tuple[int, ...]
-    nodes: tuple[int, ...]
-    edges: tuple[int, ...] = ()
-    marks: tuple[int, ...] = ()
-    words: tuple[int, ...] = ()
+    bag: bytes
+    nodes: bytes
+    edges: bytes = b""
+    marks: bytes = b""
+    words: bytes = b""
 
 
 class GraphBags(NamedTuple):
@@ -217,15 +224,15 @@ class GataLearner(DrrnLearner):
         bags = [self._situation(obs, task_id, numbers, state)]
         for command, features in zip(obs["valid_actions"], actions, strict=True):
             phrase = parse_action(command)
-            named = tuple(numbers[name] for name in phrase.names if name in numbers)
-            kept = features if self.settings.neighbourhood else ()
+            named = packed(numbers[name] for name in phrase.names if name in numbers)
+            kept = features if self.settings.neighbourhood else b""
             verb = (f"a {phrase.verb} {phrase.template}", _result_feature(phrase.verb))
-            bags.append(GraphBag((*self.vocabulary.rows(verb), *kept), named))
+            bags.append(GraphBag(packed(self.vocabulary.rows([Group("", verb)])) + kept, named))
         encoded: ObservationBags = seen._replace(bags=tuple(bags))
         return encoded
 
     def _situation(
-        self, obs: Observation, task_id: str, numbers: dict[str, int], bag: tuple[int, ...]
+        self, obs: Observation, task_id: str, numbers: dict[str, int], bag: bytes
     ) -> GraphBag:
         rows, lexicon = self.vocabulary.rows, self.lexicon
         text = compounds(obs["text"])
@@ -236,7 +243,7 @@ class GataLearner(DrrnLearner):
         for subject, relation, obj in obs["triples"]:
             one = numbers.setdefault(subject, len(numbers))
             two = numbers.setdefault(obj, len(numbers))
-            there, back = rows((f"r {relation}", f"r <{relation}"))
+            there, back = rows([Group("r", (relation, f"<{relation}"))])
             edges += (one, there, two, two, back, one)
             if relation in ATTRIBUTES:
                 values[obj] = None
@@ -251,11 +258,10 @@ class GataLearner(DrrnLearner):
             if mentioned.issuperset(compounds(name)):
                 features.append("n told")
             features += self.marks_of(name)
-            for row in rows(features):
+            for row in rows([Group("", tuple(features))]):
                 marks += (number, row)
-        words = rows(f"t {word}" for word in text if lexicon.common(word))[-self.settings.tokens :]
-        nodes = tuple(numbers.values())
-        return GraphBag(bag, nodes, tuple(edges), tuple(marks), tuple(words))
+        words = rows([Group("t", tuple(filter(lexicon.common, text)))])[-self.settings.tokens :]
+        return GraphBag(bag, *map(packed, (numbers.values(), edges, marks, words)))
 
     def marks_of(self, name: str) -> list[str]:
         """Return further features of a node; none unless a subclass adds some."""

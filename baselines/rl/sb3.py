@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.rl.players import locate
-from gym_memory.baselines.rl.shared.features import Lexicon, describe
+from gym_memory.baselines.rl.shared.features import Group, describe, names_of
+from gym_memory.baselines.rl.shared.lexicon import Lexicon
 from gym_memory.core.errors import CheckpointError, InvalidArgumentError
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation, rewarded
@@ -67,8 +68,9 @@ def lexicon_of(names: Iterable[str]) -> Lexicon:
 
 
 @lru_cache(maxsize=1 << 12)
-def _hashed(features: tuple[str, ...], size: int, rows: int) -> NDArray[np.int32]:
-    found = [1 + zlib.crc32(feature.encode()) % (rows - 1) for feature in features][:size]
+def _hashed(groups: tuple[Group, ...], size: int, rows: int) -> NDArray[np.int32]:
+    features = names_of(groups)[:size]
+    found = [1 + zlib.crc32(feature.encode()) % (rows - 1) for feature in features]
     return np.array(found + [0] * (size - len(found)), np.int32)
 
 

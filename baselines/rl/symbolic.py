@@ -17,7 +17,8 @@ import numpy as np
 
 from gym_memory.baselines.base import Policy
 from gym_memory.baselines.llm.saycan import Affordances
-from gym_memory.baselines.rl.shared.features import Lexicon, describe
+from gym_memory.baselines.rl.shared.features import describe, names_of
+from gym_memory.baselines.rl.shared.lexicon import Lexicon
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.files import read_json, write_atomic
 from gym_memory.core.records import Observation, PlanState, Transition, Triple, playable
@@ -193,5 +194,5 @@ class Symbolic(Policy):
 
 def _literals(obs: Observation) -> list[tuple[str, ...]]:
     """Return, for each valid action, its form and then the facts about its objects."""
-    described = describe(obs, Lexicon(_NO_NAME)).actions
+    described = map(names_of, describe(obs, Lexicon(_NO_NAME)).actions)
     return [(form, *(one for one in rest if one[:1].isdigit())) for form, *rest in described]

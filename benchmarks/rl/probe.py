@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from gym_memory.baselines.rl.shared.features import Lexicon, describe
+from gym_memory.baselines.rl.shared.features import describe, names_of
+from gym_memory.baselines.rl.shared.lexicon import Lexicon
 from gym_memory.run.results import intervals
 from gym_memory.run.results.report import format_interval
 from gym_memory.train.steps import AdvisedObservation
@@ -65,9 +66,11 @@ def demonstrate(
             over = terminated or truncated
     env.close()
     # Common names are known only now.
-    return lexicon, [
-        Shown(describe(obs, lexicon, facts=facts).actions, label) for obs, label in played
-    ]
+    return lexicon, [Shown(_actions(obs, lexicon, facts), label) for obs, label in played]
+
+
+def _actions(obs: Any, lexicon: Lexicon, facts: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(names_of, describe(obs, lexicon, facts=facts).actions))
 
 
 def fit(shown: Sequence[Shown], decay: float = 1e-3, steps: int = 300) -> dict[str, float]:
@@ -103,7 +106,7 @@ def play(
         obs, info = env.reset(seed=game)
         over, steps = False, 0
         while not over:
-            actions = describe(obs, lexicon, facts=facts).actions
+            actions = _actions(obs, lexicon, facts)
             worth = [sum(weights.get(f, 0.0) for f in action) for action in actions]
             obs, _, terminated, truncated, info = env.step(
                 obs["valid_actions"][int(np.argmax(worth))]

@@ -15,6 +15,7 @@ from trained import assert_same_training
 from gym_memory.baselines.base import make_policy
 from gym_memory.baselines.rl.a2c import scenes_of
 from gym_memory.baselines.rl.gata import GataLearner, GataSettings, GraphBags
+from gym_memory.baselines.rl.shared.bags import packed
 from gym_memory.baselines.rl.shared.envs import LocalEnvs
 from gym_memory.baselines.rl.shared.learner import Experience
 from gym_memory.baselines.rl.shared.trainer import Trainer
@@ -82,7 +83,7 @@ def test_graphs_are_concatenated() -> None:
         assert (edges[:, 1][:, [2, 0]] == edges[:, 0][:, [0, 2]]).all()
         assert set(graphs.marks.values[::2].tolist()) == set(range(6))
         assert graphs.words.lengths[1] == 0 < graphs.words.lengths[0]
-    assert [bag.nodes for bag in seen[0].bags[1:]] == [(2,), (3,)]
+    assert [bag.nodes for bag in seen[0].bags[1:]] == [packed([2]), packed([3])]
 
 
 def test_an_observation_survives_a_checkpoint() -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gym_memory.baselines.rl.shared.adam import Adam
-from gym_memory.baselines.rl.shared.features import FeatureRows, Lexicon, describe
+from gym_memory.baselines.rl.shared.features import FeatureRows, describe
 from gym_memory.baselines.rl.shared.learner import Learner
+from gym_memory.baselines.rl.shared.lexicon import Lexicon
 from gym_memory.core.optional import require
 from gym_memory.core.records import Observation
 from gym_memory.core.settings import Help, Settings
@@ -23,7 +25,7 @@ else:
     torch = require("torch", "rl", "the RL baselines")
 
 __all__ = ["BagEncoder", "BagLearner", "BagSettings", "BagStore", "Batch", "Discount", "Ints"]
-__all__ += ["ObservationBags", "torch", "tuples"]
+__all__ += ["ObservationBags", "packed", "torch"]
 
 Ints = NDArray[np.int64]
 
@@ -65,27 +67,50 @@ class Batch(NamedTuple):
     lengths: Ints
 
     @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> Batch:
-        """Concatenate lists."""
-        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-        values = np.fromiter(itertools.chain.from_iterable(lists), np.int64, int(lengths.sum()))
+    def of(cls, lists: Sequence[bytes]) -> Batch:
+        """Concatenate packed lists."""
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists)) // _NUMBER.itemsize
+        values = np.frombuffer(b"".join(lists), _NUMBER).astype(np.int64)
         return cls(values, np.cumsum(lengths) - lengths, lengths)
 
 
-def tuples(value: Any) -> Any:
-    """Return nested lists from JSON as the tuples of bags."""
-    return tuple(map(tuples, value)) if isinstance(value, list) else value
+_NUMBER = np.dtype(np.int32)
+
+
+def packed(numbers: Iterable[int]) -> bytes:
+    """Pack numbers below 2 ** 31, four bytes each: bags are many, and are compared often."""
+    return array("i", numbers).tobytes()
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _hexadecimal(bag: Any) -> Any:
+    return bag.hex() if isinstance(bag, bytes) else tuple(map(_hexadecimal, bag))
+
+
+def _unpacked(bag: Any) -> Any:
+    """Return a bag, or the tuple of its lists, from JSON."""
+    return bytes.fromhex(bag) if isinstance(bag, str) else tuple(map(_unpacked, bag))
 
 
 class BagStore:
     """Distinct bags, numbered in order of arrival; most observations share actions.
 
-    ``state`` comes from an earlier store.
+    A bag is a packed list, or a tuple of as many as every other. ``state`` comes from an earlier
+    store.
     """
 
-    def __init__(self, state: Iterable[Any] = (0,)) -> None:
-        self._next, *bags = state
-        self._bags = {number: tuples(bag) for number, bag in bags}
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        self._next, self._bags = 0, dict[int, Any]()
+        if state is not None:
+            self._next, lengths = state["next"], state["lengths"]
+            data, ends = state["values"].numpy().tobytes(), lengths.flatten().cumsum(0).tolist()
+            lists = [data[start:end] for start, end in itertools.pairwise([0, *ends])]
+            each = lengths.shape[1] if len(lengths) else 1
+            bags = lists if each == 1 else zip(*[iter(lists)] * each, strict=True)
+            self._bags = dict(zip(state["numbers"].tolist(), bags, strict=True))
         self._numbers = {bag: number for number, bag in self._bags.items()}
 
     def __len__(self) -> int:
@@ -124,9 +149,16 @@ class BagStore:
         self._bags = {number: bag for number, bag in self._bags.items() if number in used}
         self._numbers = {bag: number for number, bag in self._bags.items()}
 
-    def state(self) -> list[Any]:
-        """Return the next number, then every bag with its own, as JSON-able values."""
-        return [self._next, *self._bags.items()]
+    def state(self) -> dict[str, Any]:
+        """Return the next number, and tensors of all bags with their own."""
+        bags = [bag if isinstance(bag, tuple) else (bag,) for bag in self._bags.values()]
+        lists = b"".join(itertools.chain.from_iterable(bags))
+        return {
+            "next": self._next,
+            "numbers": torch.tensor(list(self._bags), dtype=torch.int64),
+            "lengths": torch.tensor([list(map(len, bag)) for bag in bags], dtype=torch.int64),
+            "values": torch.from_numpy(np.frombuffer(lists, np.uint8).copy()),
+        }
 
 
 class BagEncoder(torch.nn.Module):
@@ -194,11 +226,16 @@ class BagLearner(Learner):
         s = self.settings
         state, actions = describe(obs, self.lexicon, task_id, words=s.words, facts=s.facts)
         rows = self.vocabulary.rows
-        return ObservationBags(tuple(tuple(rows(features)) for features in (state, *actions)))
+        return ObservationBags(tuple(packed(rows(groups)) for groups in (state, *actions)))
 
-    def unpack(self, packed: list[Any]) -> ObservationBags:
+    def pack(self, seen: Any) -> list[Any]:
+        """Return an encoded observation as JSON-able values."""
+        return [_hexadecimal(seen.bags), seen.todo]
+
+    def unpack(self, record: list[Any]) -> ObservationBags:
         """Return an encoded observation from JSON-able values."""
-        return ObservationBags(*tuples(packed))
+        bags, todo = record
+        return ObservationBags(_unpacked(bags), _tuples(todo))
 
     def weights(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the network, the rows of its features, and the common names."""

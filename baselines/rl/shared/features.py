@@ -3,76 +3,41 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from gym_memory.baselines.actions import FILLERS, parse_action
+from gym_memory.baselines.actions import parse_action
+from gym_memory.baselines.rl.shared.lexicon import Context, Lexicon, distinct_lines
 from gym_memory.core.errors import InvalidArgumentError
 from gym_memory.core.records import Observation, Triple
 from gym_memory.core.settings import check_int
-from gym_memory.core.text import clauses, compounds, stem
+from gym_memory.core.text import compounds, stem
 from gym_memory.graph.map import distances, first_steps
 from gym_memory.graph.recalled import RecalledFacts
 from gym_memory.graph.schema import DIRECTIONS, INVENTORY, door_relation
 
-__all__ = ["ActionFeatures", "FeatureRows", "Lexicon", "RecalledScene", "describe"]
+__all__ = ["ActionFeatures", "FeatureRows", "Group", "RecalledScene", "describe", "names_of"]
 
 _ROLES = ("1", "2", "3")
 _DOORS = frozenset(map(door_relation, DIRECTIONS))
 _NAMED = "name:"
-_IN_NAMES = "in names:"
-_NAME = "<>"  # stands for a name in a clause
-_LONGEST_CLAUSE = 7  # words of a clause that is a feature as a whole
 
 
-class Lexicon:
-    """Counts of the training games in which each word and name occurs.
+class Group(NamedTuple):
+    """Features that begin with the same words, ``start``, each with one of ``parts`` after it.
 
-    A common one occurs in a ``share`` of the games seen, once there are at least ``least``.
-    ``state`` comes from an earlier lexicon.
+    To look up parts by their start takes a fifth of the time of composing every name.
     """
 
-    def __init__(self, share: float, least: int = 5, state: Iterable[list[str]] = ()):
-        self.share, self.least = share, least
-        self._games: dict[str, dict[str, None]] = {}
-        self._count: dict[str, int] = {}
-        self._enough = share * least
-        self._shown: dict[tuple[str, ...], str] = {}  # until a count changes
-        for game, *words in state:
-            self.learn(game, words)
+    start: str
+    parts: tuple[str, ...]
 
-    def learn(self, game: str, words: Iterable[str]) -> None:
-        """Count each distinct word of a game once."""
-        seen = self._games.setdefault(game, {})
-        self._enough = self.share * max(len(self._games), self.least)
-        for word in words:
-            if word not in seen:
-                self._shown.clear()
-                seen[word] = None
-                self._count[word] = self._count.get(word, 0) + 1
-
-    def common(self, word: str) -> bool:
-        """True if a word or name is common."""
-        return self._count.get(word, 0) >= self._enough
-
-    def shown(self, *words: str) -> str:
-        """Return words of a text, ``*`` for each that is rare, as are most words of names.
-
-        A word that is in no name may be four times as rare as a common one.
-        """
-        if words not in self._shown:
-            said = []
-            for word in words:
-                enough = self._enough if _IN_NAMES + word in self._count else self._enough / 4
-                common = self._count.get(word, 0) >= enough and not word.isdigit()
-                said.append(word if common or word == _NAME else "*")
-            self._shown[words] = " ".join(said)
-        return self._shown[words]
-
-    def state(self) -> list[list[str]]:
-        """Return the words of each game, the game first."""
-        return [[game, *words] for game, words in self._games.items()]
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the features' names."""
+        return tuple(f"{self.start} {part}" for part in self.parts) if self.start else self.parts
 
 
 class FeatureRows:
@@ -85,6 +50,7 @@ class FeatureRows:
     def __init__(self, size: int, names: Iterable[str] = ()):
         self.size, self.frozen = check_int("size", size, 2), False
         self._rows = {name: row for row, name in enumerate(names, 1)}
+        self._tables = defaultdict[str, dict[str, int]](dict)  # rows by a group's start and part
         if len(self._rows) >= size:
             raise InvalidArgumentError(f"expected at most {size - 1} names, got {len(self._rows)}")
 
@@ -93,14 +59,30 @@ class FeatureRows:
         """Return the features with a row, those of rows 1, 2, ... in order."""
         return list(self._rows)
 
-    def rows(self, features: Iterable[str]) -> list[int]:
+    def rows(self, groups: Iterable[Group]) -> list[int]:
         """Return rows of features; new ones get the next free row, or 0 if ``frozen`` or full."""
-        known, wanted = self._rows, tuple(features)
-        if not self.frozen:
-            for feature in wanted:
-                if feature not in known and len(known) + 1 < self.size:
-                    known[feature] = len(known) + 1
-        return [known.get(feature, 0) for feature in wanted]
+        found: list[int] = []
+        tables = self._tables
+        for start, parts in groups:
+            table = tables[start]
+            try:
+                found += [table[part] for part in parts]
+            except KeyError:
+                found += self._missing(Group(start, parts), table)
+        return found
+
+    def _missing(self, group: Group, table: dict[str, int]) -> list[int]:
+        known, rows = self._rows, []
+        for part, feature in zip(group.parts, group.names, strict=True):
+            full = len(known) + 1 >= self.size
+            if not self.frozen and not full:
+                known.setdefault(feature, len(known) + 1)
+            rows.append(known.get(feature, 0))
+            if rows[-1] or full:
+                table[part] = rows[-1]
+        if len(table) > 10 * self.size:
+            table.clear()
+        return rows
 
 
 class RecalledScene(RecalledFacts):
@@ -162,15 +144,16 @@ class RecalledScene(RecalledFacts):
         return signs
 
 
-Texts = list[tuple[str, str]]  # name and text
-Around = tuple[tuple[str, ...], str]  # words near a name, and their side
+def names_of(groups: Iterable[Group]) -> tuple[str, ...]:
+    """Return the names of all features of some groups."""
+    return tuple(name for group in groups for name in group.names)
 
 
 class ActionFeatures(NamedTuple):
     """Features of the situation, and of each valid action in the observation's order."""
 
-    state: tuple[str, ...]
-    actions: tuple[tuple[str, ...], ...]
+    state: tuple[Group, ...]
+    actions: tuple[tuple[Group, ...], ...]
 
 
 def describe(
@@ -182,7 +165,7 @@ def describe(
     """
     triples = () if facts == "rendered" else obs["triples"]
     scene, matched = RecalledScene(triples), facts == "related"
-    texts: Texts = []
+    texts: list[tuple[str, str]] = []
     if words == "always" or not triples:
         texts = [("text", obs["text"]), ("inventory", obs["inventory"])]
     if not triples:
@@ -190,41 +173,42 @@ def describe(
     phrases = [parse_action(action) for action in obs["valid_actions"]]
     names = dict.fromkeys(name for phrase in phrases for name in phrase.names)
     if game:
-        parts = (_IN_NAMES + word for name in names for word in name.split())
-        lexicon.learn(game, [*names, *parts, *(phrase.verb for phrase in phrases)])
+        lexicon.learn_names(game, names)
+        lexicon.learn(game, (phrase.verb for phrase in phrases))
         for _, text in texts:
             lexicon.learn(game, compounds(text))
-    named = {name: _named(name, scene, texts, lexicon, matched=matched) for name in names}
+    lines = [(source, distinct_lines(text)) for source, text in texts]
+    around = {name: lexicon.contexts(name, lines) for name in names}
+    named = {name: _named(name, scene, around[name], lexicon, matched) for name in names}
     actions = tuple(
         _action(phrase.verb, phrase.template, tuple([named[n] for n in phrase.names]), matched)
         for phrase in phrases
     )
     earned = obs.get("earned", 0.0)
-    state = (f"s earned {earned:+g}",) * bool(earned) + _state(scene, texts, lexicon)
-    return ActionFeatures(state, actions)
+    state = (Group("s earned", (f"{earned:+g}",)),) * bool(earned)
+    return ActionFeatures((*state, *_state(scene, texts, lexicon)), actions)
 
 
-def _state(scene: RecalledScene, texts: Texts, lexicon: Lexicon) -> tuple[str, ...]:
-    found = [
-        f"s {source} word {word}"
+def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon) -> list[Group]:
+    groups = [
+        Group(f"s {source} word", tuple(filter(lexicon.shown, dict.fromkeys(compounds(text)))))
         for source, text in texts
-        for word in dict.fromkeys(compounds(text))
-        if lexicon.shown(word) == word
     ]
+    found: list[str] = []
     for subject, relation, obj in scene.links:
         if relation in _DOORS:
             continue
         for end, name in (("<", subject), (">", obj)):
-            link, at = f"s {end}{relation}", scene.whereabouts(name)
+            link, at = f"{end}{relation}", scene.whereabouts(name)
             found.append(f"{link} {at}")
             for relations, value in scene.values(name):
                 found += [f"{link} {relations}", f"{link} {at} {relations}"]
                 found.append(f"{link} {at} {relations} {value}")
-    found += [f"s held {atom}" for name in scene.held for atom in scene.atoms(name)]
-    found += [f"s held {name}" for name in scene.held if lexicon.common(name)]
-    found += [f"s here {atom}" for atom in scene.atoms(scene.here)]
-    found += ["s here unexplored"] * bool(scene.unexplored(scene.here))
-    return tuple(found)
+    found += [f"held {atom}" for name in scene.held for atom in scene.atoms(name)]
+    found += [f"held {name}" for name in scene.held if lexicon.common(name)]
+    found += [f"here {atom}" for atom in scene.atoms(scene.here)]
+    found += ["here unexplored"] * bool(scene.unexplored(scene.here))
+    return [*groups, Group("s", tuple(found))]
 
 
 class _NameFeatures(NamedTuple):
@@ -234,23 +218,15 @@ class _NameFeatures(NamedTuple):
     """Name if it is common, or empty."""
     atoms: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
-    contexts: tuple[tuple[str, str, str, str], ...] = ()
-    """Words next to it: text, word, side, and the word or ``*``; and the clauses of its line."""
+    contexts: tuple[Context, ...] = ()
     way: tuple[str, ...] = ()
     """Features of a direction in a known place, which has no atoms or contexts."""
 
 
 def _named(
-    name: str, scene: RecalledScene, texts: Texts, lexicon: Lexicon, *, matched: bool
+    name: str, scene: RecalledScene, contexts: tuple[Context, ...], lexicon: Lexicon, matched: bool
 ) -> _NameFeatures:
     common, values = name if lexicon.common(name) else "", tuple(scene.values(name))
-    contexts = tuple(
-        (source, words[0] if len(words) == 1 else "", side, shown)
-        for source, text in texts
-        for words, side in _around(name, text)
-        for shown in (lexicon.shown(*words),)
-        if "*" not in shown or side != "says"
-    )
     if name not in DIRECTIONS or not scene.here:  # without a place, its ways are unknown
         return _NameFeatures(common, scene.bare_atoms(name), values, contexts)
     known = name in scene.ways(scene.here)
@@ -263,45 +239,28 @@ def _named(
 @lru_cache(maxsize=20_000)
 def _action(
     verb: str, template: str, named: tuple[_NameFeatures, ...], matched: bool
-) -> tuple[str, ...]:
+) -> tuple[Group, ...]:
     verb_stem = stem(verb) if matched else None
     stems = [{stem(value) for _, value in one.values} for one in named]
-    around = [{stem(word) for _, word, *_ in one.contexts} for one in named]
-    if any(verb_stem in own for own in (*stems, *around)):
+    around = (context.stems for one in named for context in one.contexts)
+    if any(verb_stem in own for own in itertools.chain(stems, around)):
         verb = "="
-    found = [f"{verb} {template}", template]
+    found = [Group("", (f"{verb} {template}", template))]
     for i, (role, one) in enumerate(zip(_ROLES, named, strict=False)):
         if one.way:
-            found += one.way
+            found.append(Group("", one.way))
             continue
-        if one.name:
-            found += [f"{role} is {one.name}", f"{verb} {role} is {one.name}"]
-        matching: set[str | None] = set()
-        if matched:
-            matching = {verb_stem}.union(*(own for j, own in enumerate(stems) if j != i))
-        parts = [*one.atoms]
-        parts += [f"{r} {'=' if stem(v) in matching else v}" for r, v in one.values]
-        for source, word, side, shown in one.contexts:
-            parts.append(f"{source} {'=' if stem(word) == verb_stem else shown} {side}")
-        found += [f"{role} {part}" for part in parts]
-        found += [f"{verb} {role} {part}" for part in parts]
-    return tuple(dict.fromkeys(found))
+        others = (own for j, own in enumerate(stems) if j != i)
+        matching = stems[i].intersection({verb_stem}.union(*others)) if matched else ()
+        said = (f"is {one.name}",) if one.name else ()
+        for parts in (said, _parts(one, verb_stem, frozenset(matching))):
+            found += [Group(role, parts), Group(f"{verb} {role}", parts)] if parts else []
+    return tuple(found)
 
 
 @lru_cache(maxsize=20_000)
-def _around(name: str, text: str) -> tuple[Around, ...]:
-    """Return the words around each mention of a name, with their side, and clauses of its line."""
-    return tuple(dict.fromkeys(one for line in text.split("\n") for one in _in_line(name, line)))
-
-
-@lru_cache(maxsize=200_000)
-def _in_line(name: str, line: str) -> list[Around]:
-    parts = [clause.replace(f" {name} ", f" {_NAME} ").split() for clause in clauses(line, FILLERS)]
-    words = list(itertools.chain.from_iterable(parts))
-    places = [place for place, word in enumerate(words) if word == _NAME]
-    found: list[Around] = []
-    for place in places:
-        found += [((word,), "before") for word in words[max(place - 2, 0) : place]]
-        found += [((word,), "after") for word in words[place + 1 : place + 2]]
-    short = (tuple(part) for part in parts if 0 < len(part) <= _LONGEST_CLAUSE)
-    return found + [(part, "says") for part in short] if places else []
+def _parts(one: _NameFeatures, verb_stem: str | None, matching: frozenset[str]) -> tuple[str, ...]:
+    """Return atoms, values and contexts of a name, ``=`` for a value or word that matches."""
+    values = [f"{r} {'=' if stem(v) in matching else v}" for r, v in one.values]
+    contexts = (text for context in one.contexts for text in context.read(verb_stem))
+    return tuple(dict.fromkeys(itertools.chain(one.atoms, values, contexts)))
