@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import json
 import signal
 import time
@@ -136,6 +137,7 @@ def command(
     Example: `gym-memory train drrn -e "Cooking?level=rl-1&gata_actions=true" -m arigraph
     --max-cpu-minutes 3 --out runs/rl-1`
     """
+    gc.set_threshold(50_000, 20, 50)  # learners keep many objects: up to a fifth of the time
     loaded = options.load_plugins(plugins, env, memory)
     learner = _learner(baseline, settings or [], training.seed, device)
     teacher = getattr(learner, "teacher_memory", "")
