@@ -314,35 +314,38 @@ ENTROPY = 0.03
 
 def million() -> str:
     """Tabulate the long trainings by learner and memory; see rl/million.py."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    found: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
     for row in read("rl/million.json"):
-        found.setdefault((row["learner"], row["memory"]), []).append(row)
+        found.setdefault((row["learner"], row["memory"], row["curve"][-1][0]), []).append(row)
     rows = []
     order = [*LEARNERS]
-    for (learner, memory), own in sorted(found.items(), key=lambda item: order.index(item[0][0])):
+    for key, own in sorted(found.items(), key=lambda item: order.index(item[0][0])):
+        learner, memory, steps = key
         best = [max(row["curve"], key=itemgetter(2)) for row in own]
-        steps, seconds = ([row["curve"][-1][n] for row in own] for n in (0, 1))
+        seconds = [row["curve"][-1][1] for row in own]
         minutes = (row["minutes"] and f"{row['minutes']:.0f}" for row in own)
         rows.append(
-            [f"{LEARNERS[learner]}, `{memory}`", ", ".join(f"{one:,}" for one in steps),
+            [f"{LEARNERS[learner]}, `{memory}`", f"{steps:,}",
              ", ".join(filter(None, minutes)), ", ".join(f"{one / 60:.0f}" for one in seconds),
-             f"{sum(steps) / sum(seconds):.0f}",
+             f"{steps * len(own) / sum(seconds):.0f}",
              ", ".join(f"{score:.2f} ({at:,})" for at, _, score in best),
              str(len(own[0]["scores"])), by_seed({row["seed"]: row["scores"] for row in own})]
         )  # fmt: skip
     heads = ["learner, memory", "steps", "minutes", "CPU minutes", "steps a CPU-second"]
     heads += ["best valid score (first at step)", "n", "held-out score by training, 95 %"]
     gaps = ""
-    for learner, pairs in LEADS.items():
+    for learner, steps in sorted({(learner, steps) for learner, _, steps in found}):
         said = []
-        for memory, rival in pairs:
-            other = {row["seed"]: row["scores"] for row in found[learner, rival]}
-            own = {row["seed"]: row["scores"] for row in found[learner, memory]}
+        for memory, rival in LEADS.get(learner, ()):
+            rows_of_both = (found.get((learner, one, steps), ()) for one in (memory, rival))
+            own, other = ({row["seed"]: row["scores"] for row in both} for both in rows_of_both)
             scores = {seed: np.subtract(own[seed], other[seed]) for seed in own if seed in other}
-            said.append(f"`{memory}` - `{rival}` {_gap(scores)} ({len(scores)})")
-        gaps += f"{LEARNERS[learner]} (number of trainings): {', '.join(said)}.\n"
+            if scores:
+                said.append(f"`{memory}` - `{rival}` {_gap(scores)} ({len(scores)})")
+        if said:
+            gaps += f"{LEARNERS[learner]}, {steps:,} steps (trainings): {', '.join(said)}.\n"
     said = []
-    for (learner, memory), own in found.items():
+    for (learner, memory, _), own in found.items():
         if learner == "text-levels":
             scores = (f"{level} {score:.2f}" for level, score in own[0]["best"].items())
             said.append(f"`{memory}` {', '.join(scores)}")

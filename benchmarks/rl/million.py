@@ -95,9 +95,9 @@ def command(*words: str) -> None:
     )  # fmt: skip
 
 
-def key(row: dict[str, Any]) -> tuple[str, str, int]:
-    """Return the identity of a training: learner, memory and seed."""
-    return row["learner"], row["memory"], row["seed"]
+def key(row: dict[str, Any]) -> tuple[str, str, int, int]:
+    """Return the identity of a training: learner, memory, steps and seed."""
+    return row["learner"], row["memory"], row["curve"][-1][0], row["seed"]
 
 
 def main() -> None:
