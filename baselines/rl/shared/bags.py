@@ -29,6 +29,8 @@ __all__ += ["ObservationBags", "packed", "torch"]
 
 Ints = NDArray[np.int64]
 
+_NUMBER = np.dtype(np.int32)
+
 Discount = Annotated[float, Help("Discount per step.", low=0, high=1)]
 
 
@@ -72,9 +74,6 @@ class Batch(NamedTuple):
         lengths = np.fromiter(map(len, lists), np.int64, len(lists)) // _NUMBER.itemsize
         values = np.frombuffer(b"".join(lists), _NUMBER).astype(np.int64)
         return cls(values, np.cumsum(lengths) - lengths, lengths)
-
-
-_NUMBER = np.dtype(np.int32)
 
 
 def packed(numbers: Iterable[int]) -> bytes:

@@ -165,19 +165,19 @@ def describe(
     """
     triples = () if facts == "rendered" else obs["triples"]
     scene, matched = RecalledScene(triples), facts == "related"
-    texts: list[tuple[str, str]] = []
+    texts: dict[str, str] = {}
     if words == "always" or not triples:
-        texts = [("text", obs["text"]), ("inventory", obs["inventory"])]
+        texts = {"text": obs["text"], "inventory": obs["inventory"]}
     if not triples:
-        texts.append(("memory", obs["memory"]))  # with facts, it would only repeat them
+        texts["memory"] = obs["memory"]  # with facts, it would only repeat them
     phrases = [parse_action(action) for action in obs["valid_actions"]]
     names = dict.fromkeys(name for phrase in phrases for name in phrase.names)
     if game:
         lexicon.learn_names(game, names)
         lexicon.learn(game, (phrase.verb for phrase in phrases))
-        for _, text in texts:
+        for text in texts.values():
             lexicon.learn(game, compounds(text))
-    lines = [(source, distinct_lines(text)) for source, text in texts]
+    lines = {source: distinct_lines(text) for source, text in texts.items()}
     around = {name: lexicon.contexts(name, lines) for name in names}
     named = {name: _named(name, scene, around[name], lexicon, matched) for name in names}
     actions = tuple(
@@ -189,10 +189,10 @@ def describe(
     return ActionFeatures((*state, *_state(scene, texts, lexicon)), actions)
 
 
-def _state(scene: RecalledScene, texts: list[tuple[str, str]], lexicon: Lexicon) -> list[Group]:
+def _state(scene: RecalledScene, texts: dict[str, str], lexicon: Lexicon) -> list[Group]:
     groups = [
         Group(f"s {source} word", tuple(filter(lexicon.shown, dict.fromkeys(compounds(text)))))
-        for source, text in texts
+        for source, text in texts.items()
     ]
     found: list[str] = []
     for subject, relation, obj in scene.links:

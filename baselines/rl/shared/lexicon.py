@@ -5,16 +5,24 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from gym_memory.baselines.actions import FILLERS
 from gym_memory.core.text import clauses, stem
 
-__all__ = ["Context", "Lexicon", "distinct_lines"]
+__all__ = ["Context", "Lexicon", "Line", "distinct_lines"]
 
 _IN_NAMES = "in names:"
 _NAME = "<>"  # stands for a name in a clause
 _LONGEST_CLAUSE = 7  # words of a clause that is a feature as a whole
 _MOST_CONTEXTS = 100_000  # that are kept
+
+
+class Line(NamedTuple):
+    """A line of a text, and the words of its clauses with a blank around each."""
+
+    text: str
+    words: str
 
 
 class Context:
@@ -99,14 +107,12 @@ class Lexicon:
             found = self._shown[word] = common or word == _NAME
         return found
 
-    def contexts(
-        self, name: str, texts: list[tuple[str, list[tuple[str, str]]]]
-    ) -> tuple[Context, ...]:
-        """Return what texts say around a name; give the source and the lines of each."""
+    def contexts(self, name: str, texts: dict[str, list[Line]]) -> tuple[Context, ...]:
+        """Return what the lines of some texts, by their source, say around a name."""
         naming, context = f" {name} ", self._context
         return tuple([
             context(name, source, line)
-            for source, lines in texts
+            for source, lines in texts.items()
             for line, words in lines
             if naming in words
         ])  # fmt: skip
@@ -129,9 +135,9 @@ class Lexicon:
         return [[game, *words] for game, words in self._games.items()]
 
 
-def distinct_lines(text: str) -> list[tuple[str, str]]:
-    """Return the distinct lines of a text, each with the words of its clauses."""
-    return [(line, "".join(clauses(line, FILLERS))) for line in dict.fromkeys(text.split("\n"))]
+def distinct_lines(text: str) -> list[Line]:
+    """Return the distinct lines of a text."""
+    return [Line(line, "".join(clauses(line, FILLERS))) for line in dict.fromkeys(text.split("\n"))]
 
 
 @lru_cache(maxsize=20_000)
