@@ -1,19 +1,19 @@
 #!/bin/sh
 # Train the main table: what memories and features are worth under equal reward.
 #
-# DRRN without bonus and
-# repeat penalty, all 100 training games of a level, 100 games of `held_out`, which nothing else
-# plays, five trainings, all arms with the same settings; see one.sh and `--set facts=` in
-# docs/reinforcement-learning.md. The first two arms are played on other levels too.
+# DRRN without bonus and repeat penalty, all 100 training games of a level, 100 games of `held_out`,
+# which nothing else plays, five trainings, all arms with the same settings; see one.sh and
+# `--set facts=` in docs/reinforcement-learning.md. The first two arms are played on other levels too.
 #
 #   sh benchmarks/rl/sweep.sh [LEVELS] [TRAININGS]     "rl-4 rl-3" and "0 1 2 3 4"
 #
 # UNHINTED=1 trains all without the rules hint. CLONED=1 has the planner label the first 1,500 of
-# 5,000
-# steps (DAgger): in hunts reward alone teaches little. GAMES=20 is GATA's other protocol. Three CPU
-# minutes a run, nine runs a level and training, 13 of hunts; if interrupted, run it again.
+# 5,000 steps (DAgger): in hunts reward alone teaches little. GAMES=20 is GATA's other protocol, with
+# its 20 test games. Three CPU minutes a run, nine runs a level and training, 13 of hunts; if
+# interrupted, run it again.
 set -e
-export GAMES="${GAMES:-100}" SPLIT=held_out SEEDS=0:100
+export GAMES="${GAMES:-100}"
+case $GAMES in 100) export SPLIT=held_out SEEDS=0:100 ;; esac
 baseline=drrn options="--steps 12500"
 if [ -n "$CLONED" ]; then
   baseline=bc options="--steps 5000 --evaluate-every 1250 --set beta_steps=1500 --set rl_after=1500"
