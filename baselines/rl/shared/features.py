@@ -63,12 +63,12 @@ class FeatureRows:
         """Return rows of features; new ones get the next free row, or 0 if ``frozen`` or full."""
         found: list[int] = []
         tables = self._tables
-        for start, parts in groups:
-            table = tables[start]
+        for group in groups:
+            table = tables[group.start]
             try:
-                found += [table[part] for part in parts]
+                found += [table[part] for part in group.parts]
             except KeyError:
-                found += self._missing(Group(start, parts), table)
+                found += self._missing(group, table)
         return found
 
     def _missing(self, group: Group, table: dict[str, int]) -> list[int]:
@@ -178,8 +178,9 @@ def describe(
         for text in texts.values():
             lexicon.learn(game, compounds(text))
     lines = {source: distinct_lines(text) for source, text in texts.items()}
-    around = {name: lexicon.contexts(name, lines) for name in names}
-    named = {name: _named(name, scene, around[name], lexicon, matched) for name in names}
+    named = {
+        name: _named(name, scene, lexicon.contexts(name, lines), lexicon, matched) for name in names
+    }
     actions = tuple(
         _action(phrase.verb, phrase.template, tuple([named[n] for n in phrase.names]), matched)
         for phrase in phrases

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gym_memory.baselines.actions import FILLERS
 from gym_memory.core.text import clauses, stem
 
-__all__ = ["Context", "Lexicon", "Line", "distinct_lines"]
+__all__ = ["Context", "Lexicon", "TextLine", "distinct_lines"]
 
 _IN_NAMES = "in names:"
 _NAME = "<>"  # stands for a name in a clause
@@ -18,7 +18,7 @@ _LONGEST_CLAUSE = 7  # words of a clause that is a feature as a whole
 _MOST_CONTEXTS = 100_000  # that are kept
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of a text, and the words of its clauses with a blank around each."""
 
     text: str
@@ -107,7 +107,7 @@ class Lexicon:
             found = self._shown[word] = common or word == _NAME
         return found
 
-    def contexts(self, name: str, texts: dict[str, list[Line]]) -> tuple[Context, ...]:
+    def contexts(self, name: str, texts: dict[str, list[TextLine]]) -> tuple[Context, ...]:
         """Return what the lines of some texts, by their source, say around a name."""
         naming, context = f" {name} ", self._context
         return tuple([
@@ -135,9 +135,14 @@ class Lexicon:
         return [[game, *words] for game, words in self._games.items()]
 
 
-def distinct_lines(text: str) -> list[Line]:
+@lru_cache(maxsize=20_000)
+def _line(text: str) -> TextLine:
+    return TextLine(text, "".join(clauses(text, FILLERS)))
+
+
+def distinct_lines(text: str) -> list[TextLine]:
     """Return the distinct lines of a text."""
-    return [Line(line, "".join(clauses(line, FILLERS))) for line in dict.fromkeys(text.split("\n"))]
+    return [*map(_line, dict.fromkeys(text.split("\n")))]
 
 
 @lru_cache(maxsize=20_000)
